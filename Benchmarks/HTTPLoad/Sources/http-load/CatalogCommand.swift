@@ -33,7 +33,7 @@ struct CatalogCommand: AsyncParsableCommand {
         // The server inherits the limit; a client takes a descriptor on either side.
         try OpenFiles.allow(clients + 500)
         var table = MarkdownTable(["load", "connections", "requests/s, p50, p99"])
-        var streams = ""
+        var failureCount = 0
         try await HTTPLoad.withFolder { folder in
             try await Server(
                 path: server, arguments: ["--database", folder + "/c.sqlite", "--port", "0", "--log-level", "error"]
@@ -43,11 +43,13 @@ struct CatalogCommand: AsyncParsableCommand {
                     let figures = try await Wrk(url: url, script: load.script).run(
                         connections: load.connections, seconds: seconds)
                     table.add([load.name, "\(load.connections)", figures.description])
+                    failureCount += figures.failureCount
                 }
-                streams = try await EventLoad(url: url, clientCount: clients, packageCount: packages / 2).run()
+                print("\(table)\n")
+                print(try await EventLoad(url: url, clientCount: clients, packageCount: packages / 2).run())
             }
         }
-        print("\(table)\n\n\(streams)")
+        if failureCount > 0 { throw Server.Failure(description: "\(failureCount) requests failed") }
     }
 }
 

@@ -68,10 +68,14 @@ struct EventLoad {
     let url: String
     let clientCount: Int
     let packageCount: Int
+    /// The time in which all streams must open.
+    var openingTime = Duration.seconds(30)
 
     private struct Received {
         var opened = 0
         var closedByServer = 0
+        /// The first line of an answer that is no stream, or the error of a connection.
+        var failure: String?
         var events: [Int]
         /// By the number of the commit: how many clients have its event, when the first had it, and the last one.
         var commits: [Int: (count: Int, first: ContinuousClock.Instant, last: ContinuousClock.Instant)] = [:]
@@ -87,17 +91,15 @@ struct EventLoad {
         }
     }
 
+    /// - throws: `Server.Failure` if a stream can't be opened, or is closed by the server, or if a read fails.
     func run() async throws -> String {
         let received = Tally(clientCount: clientCount)
         let clock = ContinuousClock()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for client in 0..<clientCount {
-                group.addTask { try await read(as: client, received) }
+                group.addTask { await read(as: client, received) }
             }
-            while received.withLock(\.opened) < clientCount {
-                try Task.checkCancellation()
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await waitForStreams(received)
             let text = ControlText.packages(packageCount, version: 2)
             let start = clock.now
             async let importing: Void = ImportRequest(url: url, source: "list-2", text: text).run()
@@ -107,11 +109,16 @@ struct EventLoad {
             try await importing
             let importTime = clock.now - start
             let figures = try await reads
+            guard figures.failureCount == 0 else {
+                throw Server.Failure(description: "\(figures.failureCount) requests failed during the import")
+            }
             // The last commits are on their way.
             try await Task.sleep(for: .seconds(1))
             group.cancelAll()
-            while let result = await group.nextResult() {
-                if case .failure(let error) = result, !(error is CancellationError) { throw error }
+            try await group.waitForAll()
+            let closed = received.withLock { ($0.closedByServer, $0.failure) }
+            guard closed == (0, nil) else {
+                throw Server.Failure(description: "\(closed.0) streams were closed: \(closed.1 ?? "by the server")")
             }
             return received.withLock { received in
                 let complete = received.commits.values.filter { $0.count == clientCount }
@@ -119,8 +126,7 @@ struct EventLoad {
                 let events = received.events.sorted()
                 return """
                     \(clientCount) clients of /events, while \(packageCount) packages are imported in \(importTime.short): \
-                    \(events.first ?? 0) to \(events.last ?? 0) events each, \(received.closedByServer) closed by the \
-                    server. Of \(received.commits.count) events of commits, \(complete.count) reached all clients; from \
+                    \(events.first ?? 0) to \(events.last ?? 0) events each, none closed by the server. Of \(received.commits.count) events of commits, \(complete.count) reached all clients; from \
                     the first client to the last, \(spreads[spreads.count / 2].short) in the median, \
                     \(spreads[spreads.count - 1].short) at most. Details on 8 connections meanwhile: \(figures).
                     """
@@ -128,12 +134,34 @@ struct EventLoad {
         }
     }
 
-    private func read(as client: Int, _ received: Tally) async throws {
+    private func waitForStreams(_ received: Tally) async throws {
+        let end = ContinuousClock.now + openingTime
+        while true {
+            let (opened, closed, failure) = received.withLock { ($0.opened, $0.closedByServer, $0.failure) }
+            if closed > 0 {
+                let reason = failure ?? "closed by the server"
+                throw Server.Failure(description: "\(closed) of \(clientCount) streams did not open: \(reason)")
+            }
+            if opened == clientCount { return }
+            guard ContinuousClock.now < end else {
+                let time = openingTime.short
+                throw Server.Failure(description: "\(opened) of \(clientCount) streams have opened in \(time)")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private func read(as client: Int, _ received: Tally) async {
         let request = LineRequest(url: url, method: "GET", path: "/events")
         var (isOpen, isCommit) = (false, false)
+        var failure: String?
         do {
             try await request.run { line in
                 let now = ContinuousClock.now
+                if line.hasPrefix("HTTP/1.1 "), !line.hasPrefix("HTTP/1.1 200 ") {
+                    failure = String(line)
+                    return false
+                }
                 if line.hasPrefix("event: ") {
                     received.withLock { received in
                         received.events[client] += 1
@@ -150,9 +178,13 @@ struct EventLoad {
                 }
                 return true
             }
-        } catch  where Task.isCancelled {
-            return
+        } catch {
+            failure = "\(error)"
         }
-        if !Task.isCancelled { received.withLock { $0.closedByServer += 1 } }
+        guard !Task.isCancelled else { return }
+        received.withLock { [failure] received in
+            received.closedByServer += 1
+            if received.failure == nil { received.failure = failure }
+        }
     }
 }

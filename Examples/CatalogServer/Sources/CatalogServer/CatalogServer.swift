@@ -1,5 +1,7 @@
 public import Hummingbird
+public import HummingbirdCore
 public import Logging
+internal import NIOCore
 public import PackageCatalog
 internal import Quarry
 internal import QuarryInstrumentation
@@ -10,7 +12,7 @@ public import ServiceLifecycle
 /// ```swift
 /// let catalog = try await Catalog.open(path: "catalog.sqlite")
 /// let server = CatalogServer(catalog)
-/// let application = Application(router: server.makeRouter(), services: server.services)
+/// let application = Application(router: server.makeRouter(), server: server.http, services: server.services)
 /// ```
 public struct CatalogServer: Sendable {
     let catalog: Catalog
@@ -20,6 +22,7 @@ public struct CatalogServer: Sendable {
     let desk: ImportDesk
     let hub: EventHub
     let reporter: StatisticsReporter
+    let connections = ConnectionCounts()
 
     /// A server of an open catalogue, which measures its database.
     public init(
@@ -39,6 +42,14 @@ public struct CatalogServer: Sendable {
 
     /// The services that run beside the routes: the source of `GET /events`, and the reports of statistics.
     public var services: [any Service] { [hub, reporter] }
+
+    /// HTTP/1.1 with bounds for connections.
+    public var http: HTTPServerBuilder {
+        .http1(
+            configuration: .init(
+                additionalChannelHandlers: [ConnectionBounds(limits: limits, counts: connections)],
+                idleTimeout: TimeAmount(limits.idleTime)))
+    }
 
     /// The routes.
     public func makeRouter() -> Router<CatalogRequestContext> {

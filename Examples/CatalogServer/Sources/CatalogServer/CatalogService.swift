@@ -38,6 +38,9 @@ public struct CatalogService: Sendable {
         let connections = max(16, DescriptorLimit.raised() - limits.otherDescriptors)
         var limits = limits
         limits.eventClients = min(limits.eventClients, connections * 3 / 4)
+        // Half of the time is for the database.
+        limits.importGrace = min(limits.importGrace, limits.gracePeriod / 4)
+        limits.answerGrace = min(limits.answerGrace, limits.gracePeriod * 3 / 8)
         let readers = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let catalog = try await Catalog.open(path: database, readers: readers) { configuration in
             configuration.maximumWaiters = limits.waiters
@@ -46,8 +49,7 @@ public struct CatalogService: Sendable {
         }
         let server = CatalogServer(catalog, limits: limits, logger: logger)
         let application = Application(
-            router: server.makeRouter(),
-            server: .http1(configuration: .init(idleTimeout: .nanoseconds(Int64(limits.idleTime.seconds * 1e9)))),
+            router: server.makeRouter(), server: server.http,
             configuration: .init(
                 address: .hostname(host, port: port), serverName: "catalog-server",
                 availableConnectionsDelegate: MaximumAvailableConnections(connections, logger: logger)),
@@ -95,11 +97,10 @@ extension CatalogServer {
     /// - parameter paths: empty for the files of the machine.
     func importFiles(_ paths: [String]) async {
         do {
-            let selection = try await InputSelection(given: paths)
+            let selection = try await InputSelection(given: paths, skippingUnreadable: true)
             for error in selection.skipped { logger.warning("A list is left out: \(error)") }
             for file in selection.files {
-                try Task.checkCancellation()
-                let ticket = try desk.begin(file.name, totalByteCount: file.byteCount)
+                let ticket = try await ticket(for: file)
                 switch await runImport(of: file, ticket) {
                 case .done(let done):
                     logger.info(
@@ -114,6 +115,23 @@ extension CatalogServer {
         } catch is CancellationError {
         } catch {
             logger.error("The import has ended: \(error)")
+        }
+    }
+
+    /// Waits until clients import neither this file nor as many as may run.
+    private func ticket(for file: ControlFile) async throws -> ImportTicket {
+        var isWaiting = false
+        while true {
+            try Task.checkCancellation()
+            do {
+                return try desk.begin(file.name, totalByteCount: file.byteCount)
+            } catch let error as RequestError {
+                if !isWaiting {
+                    logger.info("An import waits: \(error.sentence)", metadata: ["source": "\(file.name)"])
+                }
+                isWaiting = true
+            }
+            try await Task.sleep(for: limits.importPause)
         }
     }
 }

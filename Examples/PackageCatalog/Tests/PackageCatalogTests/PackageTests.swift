@@ -70,6 +70,45 @@ struct PackageTests {
         #expect(throws: MalformedStanza(line: line, reason: reason)) { try Self.package(text) }
     }
 
+    /// One byte more than each field may have.
+    @Test(arguments: [
+        ("Package: ", 255, 1, "Package longer than 255 bytes"),
+        ("Package: a\nArchitecture: ", 64, 2, "Architecture longer than 64 bytes"),
+        ("Package: a\nVersion: ", 255, 2, "Version longer than 255 bytes"),
+        ("Package: a\nStatus: install ok ", 117, 2, "Status longer than 128 bytes"),
+        ("Package: a\nSection: ", 128, 2, "Section longer than 128 bytes"),
+        ("Package: a\nMaintainer: ", 1024, 2, "Maintainer longer than 1024 bytes"),
+        ("Package: a\nHomepage: ", 2048, 2, "Homepage longer than 2048 bytes"),
+        ("Package: a\nDescription: ", 4096, 2, "summary longer than 4096 bytes"),
+        ("Package: a\nDepends: ", 255, 2, "bad Depends: a package name longer than 255 bytes"),
+        ("Package: a\nDepends: b:", 255, 2, "bad Depends: an architecture after ':' longer than 255 bytes"),
+    ])
+    func longFieldsAreMalformed(start: String, length: Int, line: Int, reason: String) throws {
+        let longest = start + String(repeating: "x", count: length)
+        _ = try Self.package(longest)
+        #expect(throws: MalformedStanza(line: line, reason: reason)) { try Self.package(longest + "x") }
+    }
+
+    @Test func dependenciesAreBoundedInNumber() throws {
+        let half = Array(repeating: "b", count: Package.maximumAlternatives / 2)
+        let most = "Package: a\nDepends: \(half.joined(separator: ","))\nSuggests: \(half.joined(separator: "|"))"
+        let dependencies = try Self.package(most).dependencies
+        #expect(dependencies.reduce(0) { $0 + $1.alternatives.count } == 10_000)
+        let malformed = MalformedStanza(line: 3, reason: "bad Suggests: too many alternatives")
+        #expect(throws: malformed) { try Self.package(most + "|b") }
+    }
+
+    /// Messages don't grow with a character that has many combining marks, nor with a run of signs.
+    @Test(arguments: [
+        "e\(String(repeating: "\u{301}", count: 100_000)): a",
+        "Package: a\nDepends: e\(String(repeating: "\u{301}", count: 100_000))",
+        "Package: a\nDepends: b (\(String(repeating: "<", count: 100_000)) 1)",
+    ])
+    func messagesAreShort(text: String) throws {
+        let error = #expect(throws: MalformedStanza.self) { try Self.package(text) }
+        #expect(try #require(error).reason.utf8.count < 600)
+    }
+
     @Test(arguments: [
         "libc6 (>= 2.36)", "a | b (<< 1:2~3) | c", "python3:any (>= 3.9~)", "a [amd64 !i386]", "a <!nocheck> <cross x>",
         "a:native (= 1.0-2+b1) [linux-any] <!nocheck>",

@@ -66,10 +66,36 @@ struct ServingTests {
     @Test func showsASheetWithItsNeeds() async throws {
         let catalog = try await Self.catalog()
         let sheet = try #require(
-            try await catalog.sheet(of: "nano", depth: 3, limit: 10, timeout: .seconds(60)))
+            try await catalog.sheet(of: "nano", depth: 3, limit: 10, versionLimit: 9, timeout: .seconds(60)))
         #expect(sheet.homepage == "https://www.nano-editor.org/")
         #expect(sheet.needs == [.init(name: "libc6", depth: 1, neededBy: "nano", isKnown: true)])
-        #expect(try await catalog.sheet(of: "none", depth: 3, limit: 10, timeout: .seconds(60)) == nil)
+        let none = try await catalog.sheet(of: "none", depth: 3, limit: 10, versionLimit: 9, timeout: .seconds(60))
+        #expect(none == nil)
+    }
+
+    /// A list has many versions of one name: the sheet reads the texts of one.
+    @Test func boundsTheOtherVersionsOfASheet() async throws {
+        let catalog = try await Catalog.inMemory()
+        let versions = (1...4).map { "Package: a\nArchitecture: all\nVersion: \($0)\n" }
+        try await catalog.importText(versions.joined(separator: "\n"))
+        func sheet(_ versionLimit: Int) async throws -> PackageSheet {
+            try #require(
+                try await catalog.sheet(
+                    of: "a", depth: 1, limit: 1, versionLimit: versionLimit, timeout: .seconds(60)))
+        }
+        let all = try await sheet(3)
+        #expect(all.version == "1" && all.otherVersions == ["2 all", "3 all", "4 all"] && !all.hasMoreVersions)
+        let some = try await sheet(2)
+        #expect(some.otherVersions == ["2 all", "3 all"] && some.hasMoreVersions)
+    }
+
+    /// The words around a word that was found may be of any length.
+    @Test func boundsExcerpts() async throws {
+        let catalog = try await Catalog.inMemory()
+        let long = String(repeating: "x", count: 5_000)
+        try await catalog.importText("Package: a\nDescription: summary\n \(long) text \(long)\n")
+        let found = try await catalog.list(matching: "text", limit: 9, timeout: .seconds(60))
+        #expect(found.packages.map { $0.excerpt?.count } == [1_000])
     }
 
     @Test func givesAnOverview() async throws {

@@ -24,6 +24,8 @@ public struct PackageDetails: Codable, Sendable, Equatable, ResponseEncodable {
     public var description: String
     /// Other packages of the name, as `version architecture`.
     public var otherVersions: [String]
+    /// Whether there are more than `otherVersions`.
+    public var hasMoreVersions: Bool
     /// How many packages need this one.
     public var dependentCount: Int
     /// Depth by depth, and by name.
@@ -38,7 +40,8 @@ extension PackageDetails {
             name: sheet.name, version: sheet.version, architecture: sheet.architecture, state: sheet.state,
             section: sheet.section, maintainer: sheet.maintainer, homepage: sheet.homepage,
             installedSize: sheet.installedSize.map(bytes(ofKiB:)), summary: sheet.summary ?? "",
-            description: sheet.description ?? "", otherVersions: sheet.otherVersions, dependentCount: sheet.needing,
+            description: sheet.description ?? "", otherVersions: sheet.otherVersions,
+            hasMoreVersions: sheet.hasMoreVersions, dependentCount: sheet.needing,
             dependencies: sheet.needs.map { need in
                 Dependency(name: need.name, depth: need.depth, neededBy: need.neededBy, isKnown: need.isKnown)
             },

@@ -25,5 +25,10 @@ struct RequestError: Error, Equatable {
 
 extension StringProtocol {
     /// Quoted and escaped for a sentence, which shows no more of a long text than one can read.
-    var excerpt: String { count > 60 ? "\(String(prefix(60)).debugDescription)…" : String(self).debugDescription }
+    ///
+    /// Scalars are counted, because one character has as many combining marks as a text likes.
+    var excerpt: String {
+        let shown = String(String.UnicodeScalarView(unicodeScalars.prefix(60)))
+        return shown.utf8.count < utf8.count ? shown.debugDescription + "…" : shown.debugDescription
+    }
 }

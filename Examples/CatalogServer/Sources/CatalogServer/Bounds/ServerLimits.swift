@@ -12,6 +12,8 @@ public struct ServerLimits: Sendable {
     public var treeDepth = 3
     /// The packages in a tree of dependencies.
     public var treeLength = 300
+    /// The other versions that the sheet of a package lists.
+    public var versionCount = 50
     /// The time that a read may take, the wait for a connection included; after it the request is refused with 503.
     public var readTime = Duration.seconds(2)
     /// The accesses that may wait for a connection; further ones are refused with 503.
@@ -27,8 +29,14 @@ public struct ServerLimits: Sendable {
     public var importCount = 4
     /// The time that an import may take.
     public var importTime = Duration.seconds(3600)
+    /// The bytes of a control file that must come while an import waits for `bodyTime`; after it the import fails.
+    public var bodyLength = 100_000
+    /// The time that an import waits for `bodyLength` bytes.
+    public var bodyTime = Duration.seconds(30)
     /// The time that running imports are given when the server shuts down.
     public var importGrace = Duration.seconds(2)
+    /// The time after which a file of `CatalogService.imports` is tried again, while clients import.
+    public var importPause = Duration.seconds(1)
     /// The malformed stanzas that an answer shows.
     public var skippedCount = 100
 
@@ -45,6 +53,12 @@ public struct ServerLimits: Sendable {
     public var otherDescriptors = 64
     /// The time after which a connection is closed that sends nothing of its request.
     public var idleTime = Duration.seconds(30)
+    /// The time in which a client must read what fills the buffers of its connection; after it this is closed.
+    public var answerTime = Duration.seconds(60)
+    /// The same, when the server shuts down.
+    public var answerGrace = Duration.seconds(3)
+    /// The time after which a connection is closed whose client goes on with a body that was refused.
+    public var refusedTime = Duration.seconds(1)
     /// The time for a shutdown.
     public var gracePeriod = Duration.seconds(10)
 

@@ -9,7 +9,7 @@ extension CatalogServer {
             guard !hub.hasBegunShutdown else { throw RequestError.shuttingDown }
             guard catalog.isFileInPlace else { throw RequestError.withoutFile }
             let name = try sourceName(request)
-            let body = try ImportBody(request, name: name, limit: limits.importLength)
+            let body = try ImportBody(request, name: name, limits: limits)
             let ticket = try desk.begin(name, totalByteCount: body.byteCount)
             do {
                 let late = RequestError(
@@ -37,7 +37,7 @@ extension CatalogServer {
         let (events, send) = AsyncStream.makeStream(of: ImportAnswer.self, bufferingPolicy: .bufferingNewest(1))
         try await withThrowingTaskGroup { group in
             group.addTask {
-                let last = await runImport(of: body, ticket) { send.yield($0) }
+                let last = await runImport(of: body, ticket, watch: body.watchPace) { send.yield($0) }
                 send.yield(last)
                 send.finish()
             }

@@ -33,7 +33,8 @@ extension CatalogServer {
     /// A package, or nil.
     func details(of name: String) async throws -> PackageDetails? {
         try await catalog.sheet(
-            of: name, depth: limits.treeDepth, limit: limits.treeLength, timeout: limits.readTime
+            of: name, depth: limits.treeDepth, limit: limits.treeLength, versionLimit: limits.versionCount,
+            timeout: limits.readTime
         ).map(PackageDetails.init)
     }
 

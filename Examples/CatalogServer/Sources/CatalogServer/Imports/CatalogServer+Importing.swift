@@ -9,14 +9,21 @@ extension CatalogServer {
     ///
     /// An import that is cancelled keeps its transactions until then; the next import of the source completes it.
     ///
-    /// - parameter onProgress: called in the order of events.
+    /// - parameters:
+    ///   - watch: runs meanwhile, and ends the import by an error.
+    ///   - onProgress: called in the order of events.
     func runImport(
         of source: some ControlFileSource, _ ticket: ImportTicket,
+        watch: (@Sendable () async throws -> Never)? = nil,
         onProgress: @escaping @Sendable (ImportAnswer) -> Void = { _ in }
     ) async -> ImportAnswer {
         let answer: ImportAnswer
         do {
-            answer = .done(try await importWithinBounds(source, ticket, onProgress))
+            let late = RequestError.overloaded("The import took longer than \(limits.importTime).")
+            answer = .done(
+                try await withinBounds(limits.importTime, orThrow: late, watch: watch) {
+                    try await run(source, ticket, onProgress)
+                })
         } catch let error as RequestError {
             answer = .failed(.init(reason: error.sentence))
         } catch let error as DatabaseError {
@@ -34,22 +41,20 @@ extension CatalogServer {
         return answer
     }
 
-    private func importWithinBounds(
-        _ source: some ControlFileSource, _ ticket: ImportTicket,
-        _ onProgress: @escaping @Sendable (ImportAnswer) -> Void
-    ) async throws -> ImportAnswer.Done {
-        let late = RequestError.overloaded("The import took longer than \(limits.importTime).")
-        return try await withinBounds(limits.importTime, orThrow: late) {
-            try await run(source, ticket, onProgress)
-        }
-    }
-
     /// Cancels an operation after a time, and a moment after the shutdown has begun.
+    ///
+    /// - parameter watch: runs meanwhile, and ends the operation by an error.
     func withinBounds<Value: Sendable>(
-        _ time: Duration, orThrow late: RequestError, _ operation: @escaping @Sendable () async throws -> Value
+        _ time: Duration, orThrow late: RequestError, watch: (@Sendable () async throws -> Never)? = nil,
+        _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask { try await operation() }
+            group.addTask {
+                try await Task.sleep(for: time)
+                throw late
+            }
+            if let watch { group.addTask { try await watch() } }
             group.addTask {
                 try await Task.sleep(for: time)
                 throw late

@@ -3,10 +3,12 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 internal import PackageCatalog
+internal import Synchronization
 
 /// The body of `POST /imports` as a control file: read block by block, never held whole.
 ///
 /// `@unchecked`: the handler reads the beginning, then the one task that imports reads the rest, never both at a time.
+/// The task that watches the pace uses nothing else.
 final class ImportBody: ControlFileSource, @unchecked Sendable {
     let name: String
     let byteCount: Int?
@@ -15,17 +17,32 @@ final class ImportBody: ControlFileSource, @unchecked Sendable {
     /// The blocks that were read to see whether this is a control file.
     private var beginning: [[UInt8]] = []
     private var bytesRead = 0
+    private let pace: Mutex<BodyPace>
+    private let late: RequestError
 
     /// The bytes among which a package must be.
     static let beginningLength = 1 << 16
 
     /// - throws: `RequestError` with 413 for a body that says that it is too long.
-    init(_ request: Request, name: String, limit: Int) throws {
+    init(_ request: Request, name: String, limits: ServerLimits) throws {
         self.name = name
-        self.limit = limit
+        limit = limits.importLength
+        pace = Mutex(BodyPace(length: limits.bodyLength, time: limits.bodyTime))
+        late = .overloaded("Fewer than \(limits.bodyLength) bytes have come in \(limits.bodyTime) of waiting.")
         byteCount = request.headers[.contentLength].flatMap { Int($0) }
         blocks = request.body.makeAsyncIterator()
         if let byteCount, byteCount > limit { throw tooLong(byteCount) }
+    }
+
+    /// Waits until the body comes too slowly.
+    ///
+    /// - throws: then a `RequestError`; `CancellationError`.
+    func watchPace() async throws -> Never {
+        while true {
+            let left = pace.withLock { $0.timeLeft(at: ContinuousClock.now) }
+            if left <= .zero { throw late }
+            try await Task.sleep(for: max(left, .milliseconds(10)))
+        }
     }
 
     /// Reads the beginning, until a package was found in it.
@@ -78,8 +95,13 @@ final class ImportBody: ControlFileSource, @unchecked Sendable {
 
     /// - throws: `RequestError` with 400 if the client has broken off, or its chunks make no sense.
     private func receive() async throws -> ByteBuffer? {
+        pace.withLock { $0.waitDidBegin(at: ContinuousClock.now) }
+        var count = 0
+        defer { pace.withLock { $0.waitDidEnd(with: count, at: ContinuousClock.now) } }
         do {
-            return try await blocks.next()
+            let block = try await blocks.next()
+            count = block?.readableBytes ?? 0
+            return block
         } catch let error as CancellationError {
             throw error
         } catch {

@@ -8,10 +8,16 @@ struct DescriptionBlock: Equatable, Sendable {
     var items: [String] = []
     var hasItems: Bool { !items.isEmpty }
 
+    /// The lines that the page shows.
+    static let maximumLineCount = 5_000
+
     static func blocks(of description: String) -> [DescriptionBlock] {
         var blocks: [DescriptionBlock] = []
         var isContinued = false
-        for line in description.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        // The last one is the rest.
+        let lines = description.split(
+            maxSplits: maximumLineCount, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for line in lines.prefix(maximumLineCount) {
             let text = line.trimmed
             if text.isEmpty {
                 isContinued = false
@@ -26,15 +32,20 @@ struct DescriptionBlock: Equatable, Sendable {
                 isContinued = true
             }
         }
+        if lines.count > maximumLineCount { blocks.append(DescriptionBlock(paragraph: "…")) }
         return blocks
     }
 
     /// A line that continues the paragraph, or the last item of the list.
+    ///
+    /// The text is extended in place: a copy for each line would take a time that grows with the square of the lines.
     private mutating func append(_ line: Substring) {
-        if let text = paragraph {
-            paragraph = text + " " + line
+        if paragraph != nil {
+            paragraph?.append(" ")
+            paragraph?.append(contentsOf: line)
         } else {
-            items[items.count - 1] += " " + line
+            items[items.count - 1].append(" ")
+            items[items.count - 1].append(contentsOf: line)
         }
     }
 }

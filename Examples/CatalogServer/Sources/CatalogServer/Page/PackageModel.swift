@@ -59,7 +59,8 @@ struct PackageModel {
         add("Maintainer", details.maintainer?.split(separator: "<").first.map(String.init))
         add(
             "Homepage", details.homepage.map(displayed), href: details.homepage.flatMap(webAddress), isExternal: true)
-        add("Other versions", details.otherVersions.joined(separator: ", "))
+        let others = details.otherVersions.joined(separator: ", ")
+        add("Other versions", details.hasMoreVersions ? others + " and more" : others)
         return facts
     }
 

@@ -164,6 +164,23 @@ struct PackagesTests {
         }
     }
 
+    @Test func boundsTheOtherVersions() async throws {
+        var limits = ServerLimits()
+        limits.versionCount = 1
+        let versions = (1...3).map { "Package: a\nArchitecture: all\nVersion: \($0)\n" }.joined(separator: "\n")
+        try await TestServer.run(limits: limits, stanzas: versions) { server async throws in
+            let details = try await server.get(PackageDetails.self, "/packages/a")
+            #expect(details.otherVersions == ["2 all"] && details.hasMoreVersions)
+            #expect(try await server.get("/?package=a").text.contains("2 all and more"))
+        }
+    }
+
+    /// One character has as many combining marks as a request likes.
+    @Test func showsLittleOfALongText() {
+        #expect(("e" + String(repeating: "\u{301}", count: 1_000)).excerpt.utf8.count < 600)
+        #expect("é".excerpt == "\"é\"")
+    }
+
     @Test func boundsTheTree() async throws {
         var limits = ServerLimits()
         limits.treeDepth = 4

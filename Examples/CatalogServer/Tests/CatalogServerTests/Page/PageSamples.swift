@@ -37,7 +37,7 @@ extension PackageDetails {
         PackageDetails(
             name: text, version: text, architecture: text, state: text, section: text, maintainer: text,
             homepage: homepage ?? text, installedSize: 2048, summary: text, description: "\(text)\n\n* \(text)",
-            otherVersions: [text], dependentCount: 2,
+            otherVersions: [text], hasMoreVersions: true, dependentCount: 2,
             dependencies: [
                 Dependency(name: "libc6", depth: 1, neededBy: text, isKnown: true),
                 Dependency(name: text + "x", depth: 1, neededBy: text, isKnown: false),

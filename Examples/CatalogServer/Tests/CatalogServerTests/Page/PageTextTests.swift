@@ -65,4 +65,13 @@ struct DescriptionBlockTests {
     @Test func aMarkWithoutTextIsAText() {
         #expect(DescriptionBlock.blocks(of: "*\n**bold**\r\nrest") == [.init(paragraph: "* **bold** rest")])
     }
+
+    /// A stanza has room for 340,000 lines of one letter.
+    @Test func showTheFirstLines() {
+        func text(_ lines: Int) -> String { Array(repeating: "a", count: lines).joined(separator: "\n") }
+        let shown = Array(repeating: "a", count: 5_000).joined(separator: " ")
+        #expect(DescriptionBlock.blocks(of: text(5_000)) == [.init(paragraph: shown)])
+        #expect(
+            DescriptionBlock.blocks(of: text(340_000)) == [.init(paragraph: shown), .init(paragraph: "…")])
+    }
 }

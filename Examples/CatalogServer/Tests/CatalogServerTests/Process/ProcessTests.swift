@@ -24,6 +24,9 @@ struct ProcessTests {
         private let state = Mutex((statuses: [UInt: Int](), acknowledged: [String](), brokenBefore: 0))
         /// Whether SIGTERM was sent: after it connections may be refused.
         let isEnding = Atomic(false)
+        private let end = Mutex(ContinuousClock.Instant?.none)
+        /// When SIGTERM was sent.
+        var endStart: ContinuousClock.Instant? { end.withLock(\.self) }
 
         var statuses: Set<UInt> { state.withLock { Set($0.statuses.keys) } }
         var acknowledged: [String] { state.withLock(\.acknowledged) }
@@ -31,6 +34,11 @@ struct ProcessTests {
 
         func note(_ status: UInt) { state.withLock { $0.statuses[status, default: 0] += 1 } }
         func noteWrite(_ name: String) { state.withLock { $0.acknowledged.append(name) } }
+
+        func noteEnd() {
+            end.withLock { $0 = .now }
+            isEnding.store(true, ordering: .releasing)
+        }
 
         func noteBroken() {
             if !isEnding.load(ordering: .acquiring) { state.withLock { $0.brokenBefore += 1 } }
@@ -72,11 +80,12 @@ struct ProcessTests {
             }
             group.addTask {
                 try? await until { answers.acknowledged.count >= 20 }
-                answers.isEnding.store(true, ordering: .releasing)
+                answers.noteEnd()
                 process.terminate()
             }
         }
         #expect(await process.status() == 0, "\(process.error)")
+        #expect(try ContinuousClock.now - #require(answers.endStart) < .seconds(30))
         #expect(answers.brokenBefore == 0)
         #expect(answers.statuses.isSubset(of: [200, 503]), "\(answers.statuses)")
         #expect(answers.acknowledged.count >= 20)
@@ -160,7 +169,7 @@ struct ProcessTests {
         let client = try await SilentClient(
             port: server.port,
             request: "POST /imports?source=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nPackage")
-        try await until { try await metrics(of: server).contains("catalog_imports_running 1\n") }
+        try await until { try await server.metrics().contains("catalog_imports_running 1\n") }
         server.terminate()
         let answer = await client.read(until: "}")
         #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
@@ -184,16 +193,10 @@ struct ProcessTests {
             #expect(answer.lowercased().contains("\r\nconnection: close\r\n"))
         }
         #expect(refused == 8)
-        #expect(try await metrics(of: server).contains("catalog_events_clients 48\n"))
+        #expect(try await server.metrics().contains("catalog_events_clients 48\n"))
         server.terminate()
         #expect(await server.status() == 0, "\(server.error)")
         withExtendedLifetime(clients) {}
-    }
-
-    private func metrics(of server: ServerProcess) async throws -> String {
-        let request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/metrics")
-        let response = try await Self.client.execute(request, timeout: .minutes(2))
-        return String(buffer: try await response.body.collect(upTo: 1 << 20))
     }
 
     @Test func refusesTheDatabaseOfAnotherProgram() async throws {

@@ -1,4 +1,6 @@
+import AsyncHTTPClient
 import Foundation
+import NIOCore
 import Synchronization
 
 /// The executable, on a free port of this machine.
@@ -57,6 +59,13 @@ final class ServerProcess: Sendable {
     }
 
     deinit { if process.isRunning { process.interrupt() } }
+
+    /// The answer of `GET /metrics`.
+    func metrics() async throws -> String {
+        let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics")
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(2))
+        return String(buffer: try await response.body.collect(upTo: 1 << 20))
+    }
 
     /// Sends SIGTERM.
     func terminate() { process.terminate() }

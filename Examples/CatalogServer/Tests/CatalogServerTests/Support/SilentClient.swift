@@ -47,17 +47,26 @@ final class SilentClient: Sendable {
         }
     }
 
+    /// Sends more of the request.
+    func sendMore(_ text: String) { _ = text.withCString { send(descriptor, $0, strlen($0), 0) } }
+
     /// Sends no more.
     func endRequest() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Reads until the server has closed the connection.
-    func readToEnd() async {
+    /// Reads until the server has closed the connection, and returns the number of bytes.
+    @discardableResult
+    func readToEnd() async -> Int {
         let descriptor = descriptor
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
             DispatchQueue(label: "test.socket").async {
                 var buffer = [UInt8](repeating: 0, count: 1 << 16)
-                while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
-                continuation.resume()
+                var total = 0
+                while true {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    guard count > 0 else { break }
+                    total += count
+                }
+                continuation.resume(returning: total)
             }
         }
     }

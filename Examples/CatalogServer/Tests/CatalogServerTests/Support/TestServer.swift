@@ -27,7 +27,8 @@ struct TestServer: Sendable {
         let catalog = try await Catalog(database ?? DatabaseQueue(), path: path)
         let server = CatalogServer(catalog, limits: limits, logger: .quiet)
         let application = Application(
-            router: server.makeRouter(), services: runsServices ? server.services : [], logger: .quiet)
+            router: server.makeRouter(), server: server.http, services: runsServices ? server.services : [],
+            logger: .quiet)
         return try await application.test(setup) { client in
             let running = TestServer(server: server, client: client)
             if let stanzas { #expect(try await running.post(stanzas).status == .ok) }

@@ -19,6 +19,8 @@ public struct PackageSheet: Sendable, Equatable {
     public var installedSize: Int?
     /// Other versions and architectures of the name, as `version architecture`.
     public var otherVersions: [String]
+    /// Whether there are more than `otherVersions` has.
+    public var hasMoreVersions: Bool
     /// How many packages need this one, and recommend or suggest it.
     public var needing, wishing: Int
     /// Each name at its first occurrence, depth by depth.
@@ -27,23 +29,32 @@ public struct PackageSheet: Sendable, Equatable {
     public var hasMoreNeeds: Bool
 }
 
+private struct OtherVersion: CatalogRow {
+    var version, architecture: String
+}
+
 extension Catalog {
     /// The package of a name that was stored first, with the tree of packages that it needs.
     ///
     /// - parameters:
     ///   - depth: the last depth of the tree.
     ///   - limit: how many packages the tree may have.
+    ///   - versionLimit: how many other versions are listed.
     /// - returns: nil if there is no package of this name.
     /// - throws: `DatabaseError`, after the timeout `SQLITE_BUSY` or `SQLITE_INTERRUPT`.
-    public func sheet(of name: String, depth: Int, limit: Int, timeout: Duration) async throws -> PackageSheet? {
+    public func sheet(
+        of name: String, depth: Int, limit: Int, versionLimit: Int, timeout: Duration
+    ) async throws -> PackageSheet? {
         try await database.read(timeout: timeout) { db in
             db.accessLabel = "show package"
-            let packages = try Package.joining(required: Package.name.filter { $0.name == name })
-                .annotated(withRequired: Package.name.select(\.name))
+            let packages = Package.joining(required: Package.name.filter { $0.name == name }).order(\.id)
+            let first = packages.annotated(withRequired: Package.name.select(\.name))
                 .annotated(withOptional: Package.section.select { $0.name.forKey("section") })
                 .annotated(withOptional: Package.maintainer.select { $0.name.forKey("maintainer") })
-                .order(\.id).fetchAll(db)
-            guard let package = packages.first else { return nil }
+            guard let package = try first.fetchOne(db) else { return nil }
+            // Descriptions of others aren't read: a list may have thousands of versions.
+            let others = try packages.select { [$0.version, $0.architecture] }.limit(versionLimit + 1, offset: 1)
+                .asRequest(of: OtherVersion.self).fetchAll(db)
             let demand = try Name.filter { $0.name == name }.demand().fetchOne(db)
             let needs = try Self.needs(of: name, depth: depth, limit: limit + 1, in: db)
             return PackageSheet(
@@ -51,7 +62,8 @@ extension Catalog {
                 state: package.state, section: package.section, maintainer: package.maintainer,
                 homepage: package.homepage, summary: package.summary, description: package.description,
                 installedSize: package.installedSize,
-                otherVersions: packages.dropFirst().map { "\($0.version) \($0.architecture)" },
+                otherVersions: others.prefix(versionLimit).map { "\($0.version) \($0.architecture)" },
+                hasMoreVersions: others.count > versionLimit,
                 needing: demand?.needing ?? 0, wishing: demand?.wishing ?? 0,
                 needs: Array(needs.prefix(limit)), hasMoreNeeds: needs.count > limit)
         }

@@ -30,6 +30,9 @@ extension Catalog {
     public static let matchStart: Character = "\u{2}"
     public static let matchEnd: Character = "\u{3}"
 
+    /// The characters of an excerpt. It has some words, which are as long as a description likes.
+    static let excerptLength = 1_000
+
     /// The packages that have all words of a text as words or prefixes, best match first; or all packages, by name.
     ///
     /// - parameters:
@@ -98,7 +101,7 @@ private struct PackageSource {
         return """
             SELECT package_search.name, version, architecture, state, sections.name AS section,
                 packages.installed_size, highlight(package_search, 1, \(start), \(end)) AS summary,
-                snippet(package_search, 2, \(start), \(end), '…', 24) AS excerpt
+                substr(snippet(package_search, 2, \(start), \(end), '…', 24), 1, \(Catalog.excerptLength)) AS excerpt
             FROM package_search JOIN packages ON packages.id = package_search.rowid
                 LEFT JOIN sections ON sections.id = section_id
             WHERE package_search MATCH \(match) AND \(isFirst)\(isInSection)

@@ -22,6 +22,7 @@ extension Catalog {
         pace: IncrementalWritePace = importPace
     ) async throws {
         guard !packages.isEmpty else { return }
+        let ends = Self.stepEnds(of: packages)
         let writer = SharedWriter(PackageWriter(importID: importID, progress: progress))
         defer { progress = writer.state.withLock(\.committed) }
         try await database.writeIncrementally(pace) { step in
@@ -29,14 +30,31 @@ extension Catalog {
                 writer.state.withLock { $0.transactionDidBegin() }
                 step.db.afterNextTransaction { _ in writer.state.withLock { $0.transactionDidCommit() } }
             }
-            let start = step.index * Self.packagesPerStep
-            let end = min(start + Self.packagesPerStep, packages.count)
+            let start = step.index == 0 ? 0 : ends[step.index - 1]
+            let end = ends[step.index]
             try writer.state.withLock { try $0.store(packages[start..<end], in: step.db) }
             return end == packages.count ? .done : .next
         }
     }
 
     static let packagesPerStep = 20
+
+    /// A step ends when its packages weigh more bytes, however few they are: another access waits for it.
+    static let maximumStepWeight = 1 << 18
+
+    /// For each step, the index after its last package.
+    static func stepEnds(of packages: [Package]) -> [Int] {
+        var ends: [Int] = []
+        var (start, weight) = (0, 0)
+        for (index, package) in packages.enumerated() {
+            weight += package.weight
+            guard index + 1 - start == packagesPerStep || weight > maximumStepWeight else { continue }
+            ends.append(index + 1)
+            (start, weight) = (index + 1, 0)
+        }
+        if start < packages.count { ends.append(packages.count) }
+        return ends
+    }
 
     /// Another access waits for 25 ms and a step. A commit costs as much as some steps: the index of the search gets a
     /// segment in each transaction, and merges them.

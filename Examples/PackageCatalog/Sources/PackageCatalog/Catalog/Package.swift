@@ -30,6 +30,9 @@ struct Package: CatalogRow {
 
     static let available = "available"
 
+    /// The alternatives that all dependency fields of a stanza may have. The largest package of Debian 12 has 980.
+    static let maximumAlternatives = 10_000
+
     /// The fields that a `ControlFileParser` should keep.
     static let fieldNames = Set(
         [
@@ -37,22 +40,28 @@ struct Package: CatalogRow {
             "size", "description",
         ] + Dependency.Kind.allCases.map { $0.rawValue.lowercased() })
 
-    /// - throws: `MalformedStanza` where a field is missing or says nothing that makes sense.
+    /// Texts that lists show are bounded, so that a page of packages is. A description is shown alone.
+    ///
+    /// - throws: `MalformedStanza` where a field is missing, too long, or says nothing that makes sense.
     init(stanza: Stanza) throws(MalformedStanza) {
-        guard let name = stanza.fields["package"] else {
+        guard let name = try Self.field("Package", of: stanza, limit: DependencyParser.maximumWordLength) else {
             throw MalformedStanza(line: stanza.line, reason: "no Package field")
         }
         guard name.value.isPackageName else {
             throw MalformedStanza(line: name.line, reason: "bad package name \(name.value.quoted)")
         }
         self.name = name.value
-        architecture = stanza.fields["architecture"]?.value ?? ""
-        section = stanza.fields["section"]?.value
-        maintainer = stanza.fields["maintainer"]?.value
-        homepage = stanza.fields["homepage"]?.value
+        architecture = try Self.field("Architecture", of: stanza, limit: 64)?.value ?? ""
+        section = try Self.field("Section", of: stanza, limit: 128)?.value
+        maintainer = try Self.field("Maintainer", of: stanza, limit: 1024)?.value
+        homepage = try Self.field("Homepage", of: stanza, limit: 2048)?.value
         let text = stanza.fields["description"]?.value.withoutControlCharacters ?? ""
         let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
         summary = lines.first.map(String.init)
+        if let summary, summary.utf8.count > 4096 {
+            let line = stanza.fields["description"]?.line ?? stanza.line
+            throw MalformedStanza(line: line, reason: "summary longer than 4096 bytes")
+        }
         // A dot means an empty line: https://www.debian.org/doc/debian-policy/ch-controlfields.html#description
         description = lines.count < 2 ? nil : lines.dropFirst().map { $0 == "." ? "" : $0 }.joined(separator: "\n")
         version = try Self.version(stanza)
@@ -61,16 +70,27 @@ struct Package: CatalogRow {
         downloadSize = try Self.number("Size", in: stanza)
         for kind in Dependency.Kind.allCases {
             guard let field = stanza.fields[kind.rawValue.lowercased()] else { continue }
+            let limit = Self.maximumAlternatives - dependencies.reduce(0) { $0 + $1.alternatives.count }
             do {
-                dependencies += try Dependency.parse(field.value, kind: kind)
+                dependencies += try Dependency.parse(field.value, kind: kind, limit: limit)
             } catch {
                 throw MalformedStanza(line: field.line, reason: "bad \(kind.rawValue): \(error.reason)")
             }
         }
     }
 
+    private static func field(
+        _ name: String, of stanza: Stanza, limit: Int
+    ) throws(MalformedStanza) -> Stanza.Field? {
+        guard let field = stanza.fields[name.lowercased()] else { return nil }
+        guard field.value.utf8.count <= limit else {
+            throw MalformedStanza(line: field.line, reason: "\(name) longer than \(limit) bytes")
+        }
+        return field
+    }
+
     private static func version(_ stanza: Stanza) throws(MalformedStanza) -> String {
-        guard let field = stanza.fields["version"] else { return "" }
+        guard let field = try field("Version", of: stanza, limit: DependencyParser.maximumWordLength) else { return "" }
         guard field.value.isPackageVersion else {
             throw MalformedStanza(line: field.line, reason: "bad Version \(field.value.quoted)")
         }
@@ -79,7 +99,7 @@ struct Package: CatalogRow {
 
     /// `Status` has three words: what is wanted, a flag, and the state.
     private static func state(_ stanza: Stanza) throws(MalformedStanza) -> String {
-        guard let field = stanza.fields["status"] else { return available }
+        guard let field = try field("Status", of: stanza, limit: 128) else { return available }
         let words = field.value.split(separator: " ")
         guard words.count == 3 else {
             throw MalformedStanza(line: field.line, reason: "bad Status \(field.value.quoted)")
@@ -94,6 +114,23 @@ struct Package: CatalogRow {
             throw MalformedStanza(line: field.line, reason: "bad \(name) \(field.value.quoted)")
         }
         return number
+    }
+}
+
+extension Package {
+    /// About the bytes that it takes in memory: imports hold no more than some packages.
+    var weight: Int {
+        let texts = [name, architecture, version, state, section, maintainer, homepage, summary, description]
+        return texts.reduce(500) { $0 + ($1?.utf8.count ?? 0) } + dependencies.reduce(0) { $0 + $1.weight }
+    }
+}
+
+extension Dependency {
+    fileprivate var weight: Int {
+        alternatives.reduce(0) { sum, alternative in
+            let texts = [alternative.name, alternative.architectures, alternative.profiles]
+            return texts.reduce(sum + 200) { $0 + ($1?.utf8.count ?? 0) }
+        }
     }
 }
 

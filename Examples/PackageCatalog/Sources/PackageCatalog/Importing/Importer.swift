@@ -12,6 +12,8 @@ public enum ImportEvent: Sendable, Equatable {
 ///     let importer = Importer(catalog: catalog, batchSize: 500)
 ///     let result = try await importer.run([try await ControlFile("/var/lib/dpkg/status")]) { event in … }
 ///
+/// Memory is bounded: a batch ends with its last package, or sooner if its packages are large.
+///
 /// Parsing happens outside of transactions, so the catalogue's writer is held only for as long as rows are written. An
 /// error or a cancellation costs the open transaction and nothing else; so does the end of the process.
 ///
@@ -22,6 +24,9 @@ public struct Importer: Sendable {
     let catalog: Catalog
     let batchSize: Int
     let pace: IncrementalWritePace
+
+    /// A batch ends when its packages weigh more bytes, however few they are.
+    static let maximumBatchWeight = 4 << 20
 
     public init(catalog: Catalog, batchSize: Int = 500, pace: IncrementalWritePace = Catalog.importPace) {
         self.catalog = catalog
@@ -48,6 +53,7 @@ private struct ImportRun {
     var progress = ImportProgress()
     private let start = ContinuousClock.now
     private var pending: [Package] = []
+    private var pendingWeight = 0
 
     private var catalog: Catalog { importer.catalog }
 
@@ -77,12 +83,16 @@ private struct ImportRun {
     ) async throws {
         for item in items {
             do throws(MalformedStanza) {
-                pending.append(try Package(stanza: try item.get()))
+                let package = try Package(stanza: try item.get())
+                pending.append(package)
+                pendingWeight += package.weight
             } catch {
                 progress.skipped += 1
                 onEvent(.malformed(file: source.name, error))
             }
-            if pending.count == importer.batchSize { try await storeBatch(importID) }
+            if pending.count == importer.batchSize || pendingWeight > Importer.maximumBatchWeight {
+                try await storeBatch(importID)
+            }
         }
     }
 
@@ -94,5 +104,6 @@ private struct ImportRun {
         }
         try await catalog.store(pending, import: importID, progress: &progress, pace: importer.pace)
         pending.removeAll(keepingCapacity: true)
+        pendingWeight = 0
     }
 }

@@ -1,26 +1,37 @@
 import Foundation
 
-/// The control files to import, and the errors of those that nothing on this machine can decompress.
+/// The control files to import, and the errors of those that are left out.
 public struct InputSelection: Sendable {
     public var files: [ControlFile] = []
     public var skipped: [any Error] = []
 
-    /// The files given, or where none is given the machine's own.
+    /// The files given, or where none is given the machine's own. Files that nothing on this machine can decompress are
+    /// left out.
     ///
-    /// - throws: `CatalogError.noInput`, which says where it looked; `unreadableInput`; `missingProgram` if no file is
-    ///   left.
-    public init(given: [String], machine: MachineFiles = .debian) async throws {
+    /// - parameter skippingUnreadable: whether other files that can't be read are left out, too.
+    /// - throws: `CatalogError.noInput`, which says where it looked; unless unreadable files are left out,
+    ///   `unreadableInput`, and `missingProgram` if no file is left.
+    public init(
+        given: [String], machine: MachineFiles = .debian, skippingUnreadable: Bool = false
+    ) async throws {
         let paths = given.isEmpty ? try machine.files() : given
         guard !paths.isEmpty else { throw CatalogError.noInput(looked: machine.places) }
         for path in paths {
             do {
                 files.append(try await ControlFile(path))
             } catch let error as CatalogError {
-                guard case .missingProgram = error else { throw error }
+                guard skippingUnreadable || error.isMissingProgram else { throw error }
                 skipped.append(error)
             }
         }
+        if skippingUnreadable { return }
         if files.isEmpty, let error = skipped.first { throw error }
+    }
+}
+
+extension CatalogError {
+    fileprivate var isMissingProgram: Bool {
+        if case .missingProgram = self { true } else { false }
     }
 }
 

@@ -153,7 +153,12 @@ private struct OpenStanza {
 
 extension String {
     /// Quoted and escaped for a message, which shows no more of a long text than one can read.
-    var quoted: String { count > 60 ? prefix(60).debugDescription + "…" : debugDescription }
+    ///
+    /// Scalars are counted, because one character has as many combining marks as a text likes.
+    var quoted: String {
+        let shown = String(UnicodeScalarView(unicodeScalars.prefix(60)))
+        return shown.utf8.count < utf8.count ? shown.debugDescription + "…" : debugDescription
+    }
 }
 
 extension UInt8 {

@@ -46,9 +46,12 @@ struct Dependency: Sendable, Equatable {
 
     /// The entries of a field, in order; an empty field has none.
     ///
+    /// - parameter limit: how many alternatives the entries may have together.
     /// - throws: `DependencySyntaxError`, with the expected and the actual text.
-    static func parse(_ text: String, kind: Kind) throws(DependencySyntaxError) -> [Dependency] {
-        var parser = DependencyParser(text)
+    static func parse(
+        _ text: String, kind: Kind, limit: Int = .max
+    ) throws(DependencySyntaxError) -> [Dependency] {
+        var parser = DependencyParser(text, limit: limit)
         return try parser.entries().map { Dependency(kind: kind, alternatives: $0) }
     }
 }

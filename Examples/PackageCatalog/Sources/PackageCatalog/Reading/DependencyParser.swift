@@ -6,18 +6,31 @@ struct DependencySyntaxError: Error, Equatable {
 /// Reads a dependency field by the grammar of Debian policy 7.1:
 /// <https://www.debian.org/doc/debian-policy/ch-relationships.html#syntax-of-relationship-fields>.
 struct DependencyParser {
+    /// The bytes of a name, a version or another word. Policy has no bound; the longest word of Debian 12 has 73.
+    static let maximumWordLength = 255
+
     private let bytes: [UInt8]
+    private let limit: Int
     private var position = 0
 
-    init(_ text: String) { bytes = Array(text.utf8) }
+    /// - parameter limit: how many alternatives the entries may have together.
+    init(_ text: String, limit: Int = .max) {
+        bytes = Array(text.utf8)
+        self.limit = limit
+    }
 
     mutating func entries() throws(DependencySyntaxError) -> [[Dependency.Alternative]] {
         skipSpace()
         if position == bytes.count { return [] }
         var entries: [[Dependency.Alternative]] = []
+        var count = 0
         repeat {
-            var alternatives = [try alternative()]
-            while takes("|") { alternatives.append(try alternative()) }
+            var alternatives: [Dependency.Alternative] = []
+            repeat {
+                count += 1
+                guard count <= limit else { throw DependencySyntaxError(reason: "too many alternatives") }
+                alternatives.append(try alternative())
+            } while takes("|")
             entries.append(alternatives)
         } while takes(",")
         guard position == bytes.count else { throw expected("',' or '|'") }
@@ -74,6 +87,9 @@ struct DependencyParser {
         let start = position
         while position < bytes.count, belongs(bytes[position]) { position += 1 }
         guard position > start else { throw expected(what) }
+        guard position - start <= Self.maximumWordLength else {
+            throw DependencySyntaxError(reason: "\(what) longer than \(Self.maximumWordLength) bytes")
+        }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
@@ -89,7 +105,8 @@ struct DependencyParser {
     }
 
     private func expected(_ what: String) -> DependencySyntaxError {
-        let found = String(decoding: bytes[position...], as: UTF8.self).first.map { "'\($0)'" }
+        // A character has as many combining marks as a text likes.
+        let found = String(decoding: bytes[position...].prefix(64), as: UTF8.self).first.map { "'\($0)'" }
         return DependencySyntaxError(reason: "expected \(what), found \(found ?? "the end")")
     }
 }
