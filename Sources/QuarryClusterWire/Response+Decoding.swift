@@ -14,9 +14,20 @@ extension Response {
             self = .rows(try RowPage(frame.body))
             return
         }
-        var reader = BodyReader(frame.body, of: code.name)
+        let start = code == .failure ? Response.startOfFailure(frame.body) : 0
+        var reader = BodyReader(frame.body, of: code.name, from: start)
         self = try Response.read(code, from: &reader)
         try reader.end()
+    }
+
+    /// The offset of a failure's code. A node of version 1.11.1 leaves the column names and the rows of the page at hand
+    /// in front of the failure of a query that has begun.
+    ///
+    /// The message is the last text: its words have no NUL, but for the last word. The code before it is small.
+    private static func startOfFailure(_ body: [UInt8]) -> Int {
+        var offset = body.count - 16
+        while offset > 0, !body[offset..<offset + 8].contains(0) { offset -= 8 }
+        return max(0, offset)
     }
 
     private static func read(_ code: ResponseCode, from reader: inout BodyReader) throws(WireError) -> Response {
