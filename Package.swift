@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "Quarry", targets: ["Quarry"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
         .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
+        .library(name: "QuarryCluster", targets: ["QuarryCluster"]),
     ],
     targets: [
         // The system's SQLite, and `static inline` shims for what Swift can't import.
@@ -35,6 +36,11 @@ let package = Package(
 
         // The messages between clients and nodes of a dqlite cluster, as bytes. The package in Cluster needs it, too.
         .target(name: "QuarryClusterWire", swiftSettings: settings),
+
+        // Databases on a dqlite cluster: sessions at the leader, and the database that hands them out.
+        .target(
+            name: "QuarryCluster", dependencies: ["Quarry", "QuarryClusterWire", "QuarryCore"],
+            swiftSettings: settings),
 
         // VFSs for tests: operations that fail on demand, recorded writes, syncs that wait.
         .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
@@ -86,6 +92,17 @@ let package = Package(
 
         .testTarget(
             name: "QuarryDocumentsTests", dependencies: ["Quarry", "QuarryDocuments", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // A node that speaks dqlite's protocol over a file, with faults at chosen requests.
+        .target(
+            name: "QuarryClusterTestSupport", dependencies: ["CSQLite", "QuarryClusterWire"],
+            path: "Tests/QuarryClusterTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "QuarryClusterTests",
+            dependencies: [
+                "Quarry", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire", "QuarryCore", "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         .testTarget(

@@ -102,4 +102,16 @@ CSQLITE_OPTIONAL int sqlite3rebaser_rebase(
     sqlite3_rebaser *rebaser, int count, const void *bytes, int *resultCount, void **result);
 CSQLITE_OPTIONAL void sqlite3rebaser_delete(sqlite3_rebaser *rebaser);
 
+// A virtual table and its cursor (https://www.sqlite.org/vtab.html), each with an object of the layer above. SQLite reads the
+// first member.
+typedef struct {
+    sqlite3_vtab base;
+    void *module;
+} csqlite_table;
+
+typedef struct {
+    sqlite3_vtab_cursor base;
+    void *rows;
+} csqlite_table_cursor;
+
 #endif

@@ -4,7 +4,7 @@
 /// let reader = AnyDatabaseReader(dbPool)
 /// ```
 public final class AnyDatabaseReader: ForwardingReader {
-    let base: any DatabaseReader
+    package let base: any DatabaseReader
 
     /// Wraps a reader.
     public init(_ base: any DatabaseReader) { self.base = base }
@@ -16,7 +16,7 @@ public final class AnyDatabaseReader: ForwardingReader {
 /// let writer = AnyDatabaseWriter(dbPool)
 /// ```
 public final class AnyDatabaseWriter: ForwardingWriter {
-    let writer: any DatabaseWriter
+    package let writer: any DatabaseWriter
 
     /// Wraps a writer.
     public init(_ base: any DatabaseWriter) { writer = base }

@@ -6,19 +6,20 @@ extension Configuration {
     /// - parameter core: the core of the database to which the connection belongs; nil for a separate connection.
     /// - parameter role: the use of the connection.
     /// - parameter configuredTracers: the list of this configuration's tracers.
+    /// - parameter remote: runs the statements, if the data is elsewhere.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     func open(
         path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
         role: DatabaseTraceEvent.Connection.Role = .writer, configuredTracers: TracerList? = nil,
-        followsTask: Bool = false
+        remote: (any RemoteConnection)? = nil, followsTask: Bool = false
     ) throws -> Database {
         try check()
-        if createsIntermediateDirectories, !readonly { try createFolders(of: path) }
+        if createsIntermediateDirectories, !readonly, remote == nil { try createFolders(of: path) }
         var configuration = self
         configuration.readonly = readonly
         do {
             let database = try openOnce(
-                configuration, path: path, readonly: readonly, options, core, role, configuredTracers,
+                configuration, path: path, readonly: readonly, options, core, role, configuredTracers, remote,
                 followsTask: followsTask)
             // The log is opened by the first read.
             if role == .reader, FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle() }
@@ -26,7 +27,7 @@ extension Configuration {
         } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
             DatabaseMemory.releaseIdle()
             return try openOnce(
-                configuration, path: path, readonly: readonly, options, core, role, configuredTracers,
+                configuration, path: path, readonly: readonly, options, core, role, configuredTracers, remote,
                 followsTask: followsTask)
         }
     }
@@ -34,14 +35,15 @@ extension Configuration {
     private func openOnce(
         _ configuration: Configuration, path: String, readonly: Bool, _ options: ConnectionOptions?,
         _ core: DatabaseCore?, _ role: DatabaseTraceEvent.Connection.Role, _ configuredTracers: TracerList?,
-        followsTask: Bool
+        _ remote: (any RemoteConnection)?, followsTask: Bool
     ) throws -> Database {
         let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil
         let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
         do {
             let database = try Database(
-                path: path, options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
-                context: context, setups: core?.setups, followsTask: followsTask
+                path: remote == nil ? path : ":memory:",
+                options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
+                context: context, setups: core?.setups, remote: remote, followsTask: followsTask
             ) { db in
                 db.addPredefinedFunctionsAndCollations()
                 for prepare in preparations { try prepare(db) }

@@ -1,8 +1,8 @@
-import QuarryCore
+package import QuarryCore
 
 /// A reader that forwards to another one: an erased reader, for example. A type that conforms has the other reader
 /// alone.
-protocol ForwardingReader: DatabaseReader {
+package protocol ForwardingReader: DatabaseReader {
     var base: any DatabaseReader { get }
 }
 
@@ -50,12 +50,12 @@ extension ForwardingReader {
 }
 
 /// A writer that forwards to another one.
-protocol ForwardingWriter: ForwardingReader, DatabaseWriter {
+package protocol ForwardingWriter: ForwardingReader, DatabaseWriter {
     var writer: any DatabaseWriter { get }
 }
 
 extension ForwardingWriter {
-    var base: any DatabaseReader { writer }
+    package var base: any DatabaseReader { writer }
 
     public func write<T>(_ updates: (Database) throws -> T) throws -> T { try writer.write(updates) }
 

@@ -23,7 +23,7 @@ import QuarryCore
 public final class SharedDatabase: ForwardingWriter {
     let pool: DatabasePool
 
-    var writer: any DatabaseWriter { pool }
+    package var writer: any DatabaseWriter { pool }
 
     /// Shares the database of a file. This opens nothing: what is wrong with the path is the error of the first access.
     ///

@@ -116,6 +116,9 @@ struct Deadlines {
         return access
     }
 
+    /// The time at which the running statement must have ended; `UInt64.max` for never.
+    var end: UInt64 { min(access?.end ?? .max, statementEnd) }
+
     /// The nanoseconds that are left. Notes the deadline that has passed.
     ///
     /// - parameter isStepping: whether a statement runs: a checkpoint, a backup and the reading of the schema aren't

@@ -121,6 +121,9 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// connection is opened.
     private static let deferredLock = Lock(())
 
+    /// Runs the statements, if the data is elsewhere. Set before any other thread knows the connection.
+    nonisolated(unsafe) var remote: (any RemoteConnection)?
+
     // Used with the lock held.
     private nonisolated(unsafe) var deferred: [Deferred] = []
     private let hasDeferred = Atomic<Bool>(false)
@@ -215,6 +218,7 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     func interrupt() {
         interruption.store(true, ordering: .relaxed)
         ConnectionCalls.interrupt(pointer)
+        remote?.interrupt()
     }
 
     /// The error of an access, if it has been ended.

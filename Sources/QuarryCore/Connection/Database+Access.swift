@@ -195,6 +195,7 @@ extension Database {
         forgetStatements()
         openBackup?.abandon()
         try lifetime.close()
+        remote?.close()
         hooks.connectionDidClose()
     }
 

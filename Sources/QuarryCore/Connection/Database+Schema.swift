@@ -90,13 +90,19 @@ extension Database {
         try checkAccess()
         let checked = ConnectionCalls.isOn(pointer, .foreignKeys)
         let wasLegacy = ConnectionCalls.isOn(pointer, .legacyAlterTable)
+        if checked { try setForeignKeysRemotely(on: false) }
         ConnectionCalls.turn(pointer, .foreignKeys, on: false)
         ConnectionCalls.turn(pointer, .legacyAlterTable, on: true)
         defer {
             ConnectionCalls.turn(pointer, .foreignKeys, on: checked)
             ConnectionCalls.turn(pointer, .legacyAlterTable, on: wasLegacy)
         }
-        return try body()
+        return try withRemoteSettings(
+            { try setLegacyAlterTableRemotely(on: true) },
+            restore: {
+                try setLegacyAlterTableRemotely(on: wasLegacy)
+                if checked { try setForeignKeysRemotely(on: true) }
+            }, body)
     }
 
     /// Runs `body` with foreign key enforcement and actions suspended, and then restores the setting, even after an
@@ -108,7 +114,9 @@ extension Database {
         let checked = ConnectionCalls.isOn(pointer, .foreignKeys)
         ConnectionCalls.turn(pointer, .foreignKeys, on: false)
         defer { ConnectionCalls.turn(pointer, .foreignKeys, on: checked) }
-        return try body()
+        return try withRemoteSettings(
+            { if checked { try setForeignKeysRemotely(on: false) } },
+            restore: { if checked { try setForeignKeysRemotely(on: true) } }, body)
     }
 
     /// Runs `body` while renaming a table is checked against the whole schema.
@@ -117,6 +125,8 @@ extension Database {
         let wasLegacy = ConnectionCalls.isOn(pointer, .legacyAlterTable)
         ConnectionCalls.turn(pointer, .legacyAlterTable, on: false)
         defer { ConnectionCalls.turn(pointer, .legacyAlterTable, on: wasLegacy) }
-        return try body()
+        return try withRemoteSettings(
+            { try setLegacyAlterTableRemotely(on: false) },
+            restore: { try setLegacyAlterTableRemotely(on: wasLegacy) }, body)
     }
 }

@@ -102,6 +102,7 @@ extension Database {
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
         failingAccess {
             try checkAccess()
+            try checkIsLocal("trace(options:_:), whose statements are the library's: use a DatabaseTracer")
             // A loop, because releasing the closure's objects may set another closure.
             while let client = traceClient.take() { hooks.remove(client) }
             guard let trace else { return }

@@ -44,6 +44,9 @@ extension Database {
         }
     }
 
+    /// Notes the deadline that has passed while a statement ran elsewhere, so that its error names it.
+    func noteDeadline() { _ = timeLeft }
+
     /// Makes running statements check for cancellation.
     ///
     /// `sqlite3_interrupt` alone isn't enough: it raises a flag, which SQLite clears when a statement starts while no

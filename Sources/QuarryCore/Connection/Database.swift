@@ -19,6 +19,17 @@ public final class Database {
 
     package let options: ConnectionOptions
 
+    /// Runs the statements, if the data is elsewhere; nil for a database of this machine.
+    package let remote: (any RemoteConnection)?
+
+    /// The local schema of a remote connection.
+    @exclusivity(unchecked)
+    var shadow = ShadowState()
+
+    /// Has the virtual tables that stand for the statements of a remote connection.
+    @exclusivity(unchecked)
+    var remoteTables: RemoteTables?
+
     /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
     package let context: (any AnyObject & Sendable)?
 
@@ -131,7 +142,8 @@ public final class Database {
 
     func watchersDidChange() {
         watchesStatements =
-            monitor != nil || readRegion != nil || storedCommitNumber != nil || !(tracer?.followedEvents ?? []).isEmpty
+            monitor != nil || readRegion != nil || storedCommitNumber != nil || remote != nil
+            || !(tracer?.followedEvents ?? []).isEmpty
         watchesTransactions =
             monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil || parts.overrun != nil
     }
@@ -227,11 +239,13 @@ public final class Database {
     ///
     /// - parameter context: an object for the layer above.
     /// - parameter setups: the setups of the database, which run after `prepare`, and later as they are added.
+    /// - parameter remote: runs the statements, if the data is elsewhere.
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the user's preparation of each connection.
     package init(
         path: String, options: ConnectionOptions, context: (any AnyObject & Sendable)? = nil,
-        setups: ConnectionSetups? = nil, followsTask: Bool = false, prepare: (Database) throws -> Void = { _ in }
+        setups: ConnectionSetups? = nil, remote: (any RemoteConnection)? = nil, followsTask: Bool = false,
+        prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
         try Self.createFile(path, options)
@@ -240,6 +254,7 @@ public final class Database {
             mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
         lifetime = ConnectionLifetime(handle)
         self.options = options
+        self.remote = remote
         self.context = context
         self.setups = setups ?? .none
         setupGeneration = self.setups.generation
@@ -247,18 +262,22 @@ public final class Database {
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
+        lifetime.remote = remote
 
         try takeForAccess(nil, followsTask: followsTask)
         do {
             try naming(path) { try setUp() }
+            if let remote { try setUpRemote(remote) }
             try prepare(self)
             // A pragma or the preparation may have read the schema before the program's functions were known. SQLite
             // doesn't check them later: https://www.sqlite.org/pragma.html#pragma_writable_schema
-            if !options.trustedSchema { try execute(sql: "PRAGMA writable_schema = RESET") }
+            if !options.trustedSchema, remote == nil { try execute(sql: "PRAGMA writable_schema = RESET") }
             try runSetups()
             // A file that isn't a database is detected here, not at its first use.
             try naming(path) {
-                if options.checksSchema {
+                if remote != nil {
+                    // The other end has told its schema.
+                } else if options.checksSchema {
                     try executeOnce(sql: "SELECT * FROM sqlite_master LIMIT 1")
                 } else {
                     try run(.schemaVersion)
@@ -277,6 +296,7 @@ public final class Database {
     package init(refusing error: DatabaseError) {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
+        remote = nil
         context = nil
         setups = .none
         setupGeneration = setups.generation

@@ -13,5 +13,5 @@ protocol StatementPolicy: AnyObject {
     func takeRefusal(_ code: ResultCode) -> DatabaseError?
 
     /// Runs `body`, whose preparations are the library's own: the policy allows them all.
-    func withoutRefusals<T>(_ body: () -> T) -> T
+    func withoutRefusals<T>(_ body: () throws -> T) rethrows -> T
 }

@@ -14,6 +14,7 @@ extension Database {
         failingAccess {
             try checkAccess()
             try checkExtensionName(Tokenizer.name, of: "tokenizer")
+            try checkIsLocal("the tokenizer \(Tokenizer.name) in Swift")
             let registration = TokenizerRegistration(name: Tokenizer.name, database: self) { db, arguments in
                 try Tokenizer(db: db, arguments: arguments)
             }
@@ -33,6 +34,7 @@ extension Database {
         failingAccess {
             try checkAccess()
             try checkExtensionName(function.name, of: "function")
+            try checkIsLocal("the function \(function.name) in Swift")
             let registration = FTS5FunctionRegistration(function, database: self)
             try checkExtension(FTS5API(pointer).add(registration), "could not add function \(function.name)")
         }

@@ -17,6 +17,7 @@ extension Database {
     public func add(function: DatabaseFunction) {
         failingAccess {
             let count = try checkedArgumentCount(of: function)
+            try checkIsLocal("the function \(function.name) in Swift")
             let code = FunctionCalls.add(
                 pointer, FunctionRegistration(name: function.name, body: function.body), argumentCount: count,
                 isPure: function.isPure, options: function.options)
@@ -103,6 +104,7 @@ extension Database {
         failingAccess {
             try checkAccess()
             try checkDefinedName(collation.name, of: "collation")
+            try checkIsLocal("the collation \(collation.name) in Swift")
             let registration = CollationRegistration(collation, database: self)
             try checkDefinition(
                 FunctionCalls.add(pointer, registration), "could not add collation \(collation.name)")

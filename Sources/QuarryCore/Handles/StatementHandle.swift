@@ -124,4 +124,12 @@ struct StatementHandle: ~Copyable {
         }
         return String(cString: name + 1)
     }
+
+    /// A parameter as SQL that gives it the same index: `:name`, `?5`. The corresponding C function is
+    /// `sqlite3_bind_parameter_name`.
+    ///
+    /// - parameter index: from 1.
+    func parameterSQL(_ index: Int) -> String {
+        sqlite3_bind_parameter_name(pointer, CInt(index)).map { String(cString: $0) } ?? "?\(index)"
+    }
 }

@@ -32,6 +32,7 @@ extension Database {
         _ kind: CheckpointMode = .passive, on dbName: String? = "main"
     ) throws -> (walFrameCount: Int, checkpointedFrameCount: Int) {
         try checkAccess()
+        try checkIsLocal("a checkpoint")
         if let dbName { try checkName(dbName, of: "schema") }
         let (code, frames, taken) = ConnectionCalls.checkpoint(pointer, schema: dbName, mode: kind.rawValue)
         guard code == ResultCode.SQLITE_OK.rawValue else {

@@ -4,8 +4,12 @@ extension Database {
     /// Called before an operation: throws if it must not run.
     ///
     /// - parameter operation: the operation, for the error of an operation that writes.
-    func operationWillStart(writes: Bool, _ operation: @autoclosure () -> String = "") throws {
+    /// - parameter method: the caller.
+    func operationWillStart(
+        writes: Bool, _ operation: @autoclosure () -> String = "", method: StaticString = #function
+    ) throws {
         try checkAccess()
+        try checkIsLocal("\(method)")
         if writes, isReadOnly {
             throw DatabaseError(
                 resultCode: .SQLITE_READONLY, message: "\(operation()): attempt to write a readonly database")

@@ -16,6 +16,7 @@ extension Database {
     ) {
         failingAccess {
             try checkAccess()
+            try checkIsLocal("a TransactionObserver, which is told of rows")
             guard !hooks.hasSessions else {
                 throw DatabaseError.misuse("a transaction observer can't be added while a changeset is made")
             }

@@ -84,13 +84,13 @@ extension Database {
         }
     }
 
-    private func unnoted<T>(_ body: () -> T) -> T {
-        guard let accessRecorder else { return unrefused(body) }
-        return accessRecorder.pausing { unrefused(body) }
+    func unnoted<T>(_ body: () throws -> T) rethrows -> T {
+        guard let accessRecorder else { return try unrefused(body) }
+        return try accessRecorder.pausing { try unrefused(body) }
     }
 
-    private func unrefused<T>(_ body: () -> T) -> T {
-        guard let statementPolicy else { return body() }
-        return statementPolicy.withoutRefusals(body)
+    private func unrefused<T>(_ body: () throws -> T) rethrows -> T {
+        guard let statementPolicy else { return try body() }
+        return try statementPolicy.withoutRefusals(body)
     }
 }

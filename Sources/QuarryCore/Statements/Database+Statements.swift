@@ -229,13 +229,20 @@ extension Database {
             let utf8 = sql.utf8
             let lower = utf8.index(utf8.startIndex, offsetBy: start)
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
-            let statement = Statement(
-                handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
+            let statement =
+                if remote == nil {
+                    Statement(handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
+                } else {
+                    try remoteStatement(handle, sql: sql[lower..<upper], persistent: persistent)
+                }
             statementPolicy?.didPrepare(statement)
             return (statement, end)
         case .empty:
             return (nil, end)
         case .failure(let code):
+            if let remote, try learnMissingSchema(remote, code) {
+                return try prepareOnce(text, from: start, sql: sql, persistent: persistent)
+            }
             let rest = Substring(Substring(sql).utf8.dropFirst(start))
             throw error(code, sql: String(Substring(rest.utf8.skippingSpaceAndComments.droppingTrailingSpace)))
         }

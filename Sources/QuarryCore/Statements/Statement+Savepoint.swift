@@ -44,7 +44,7 @@ extension Statement {
 }
 
 extension UInt8 {
-    fileprivate var isPartOfIdentifier: Bool {
+    var isPartOfIdentifier: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:

@@ -96,8 +96,12 @@ public final class Statement {
     @exclusivity(unchecked)
     var comingLayout: (layout: RowLayout, repreparationCount: CInt)?
 
-    init(_ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime, schemaStamp: Int) {
-        isReadonly = handle.isReadOnly
+    /// - parameter isReadonly: whether it can't change the database; nil if SQLite knows.
+    init(
+        _ handle: consuming StatementHandle, sql: Substring, lifetime: ConnectionLifetime, schemaStamp: Int,
+        isReadonly: Bool? = nil
+    ) {
+        self.isReadonly = isReadonly ?? handle.isReadOnly
         parameterCount = handle.parameterCount
         self.handle = handle
         self.schemaStamp = schemaStamp

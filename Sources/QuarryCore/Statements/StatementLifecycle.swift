@@ -112,6 +112,7 @@ extension Statement {
             leaveExecution(database)
             handle.reset()
             database.statementCache.remove(self)
+            if let remote = database.remote { database.remoteDidFail(remote) }
             database.statementDidEnd(self, succeeded: false)
             // A commit keeps what the statement keeps. The first error counts.
             if database.watchesTransactions { try? database.endOwnTransaction(of: self) }
@@ -168,6 +169,7 @@ extension Database {
         if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
         if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
         if let tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
+        if let remote { try remoteWillRun(statement, remote) }
     }
 
     /// Throws the error with which an observer has refused the statement's commit, or that of a change that has passed

@@ -145,11 +145,11 @@ private final class UntrustedSQLGuard: StatementPolicy {
                 """)
     }
 
-    func withoutRefusals<T>(_ body: () -> T) -> T {
+    func withoutRefusals<T>(_ body: () throws -> T) rethrows -> T {
         let allowedAll = allowsAll
         allowsAll = true
         defer { allowsAll = allowedAll }
-        return body()
+        return try body()
     }
 
     /// The statements that were prepared can't run any more.

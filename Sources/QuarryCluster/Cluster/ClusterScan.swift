@@ -1,0 +1,8 @@
+/// A statement whose plan scans whole tables: <https://www.sqlite.org/eqp.html>.
+public struct ClusterScan: Sendable, Hashable {
+    /// The statement.
+    public let sql: String
+
+    /// The tables that are scanned, as the statement names them.
+    public let tables: [String]
+}

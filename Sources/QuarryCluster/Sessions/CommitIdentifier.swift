@@ -1,0 +1,56 @@
+import QuarryClusterWire
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Identifies a transaction in the commit journal, a table of the cluster's database:
+///
+/// ```sql
+/// CREATE TABLE quarry_commit (
+///     id BLOB PRIMARY KEY, -- 16 random bytes
+///     time INTEGER NOT NULL, -- seconds since 1970, of the client's clock
+///     isFence INTEGER NOT NULL -- 1: written by the settlement, so that the transaction can't be committed any more
+/// ) STRICT, WITHOUT ROWID
+/// ```
+struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
+    private let high = UInt64.random(in: .min ... .max)
+    private let low = UInt64.random(in: .min ... .max)
+
+    static let table = """
+        CREATE TABLE IF NOT EXISTS quarry_commit (id BLOB PRIMARY KEY, time INTEGER NOT NULL, isFence INTEGER NOT NULL) \
+        STRICT, WITHOUT ROWID
+        """
+
+    static let insertion = "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, ?)"
+    static let question = "SELECT isFence FROM quarry_commit WHERE id = ?"
+
+    /// Removes rows that nobody asks for any more.
+    static let pruning = "DELETE FROM quarry_commit WHERE time < ?"
+
+    /// The seconds for which rows are kept: a settlement takes less.
+    static let lifetime: Int64 = 86_400
+
+    var value: WireValue {
+        .blob([high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
+    }
+
+    /// The row that the transaction itself writes.
+    var row: [WireValue] { [value, .integer(Self.now), .integer(0)] }
+
+    /// The row that prevents the transaction.
+    var fence: [WireValue] { [value, .integer(Self.now), .integer(1)] }
+
+    static var now: Int64 { Int64(time(nil)) }
+
+    /// The bytes as SQL writes them.
+    var description: String {
+        guard case .blob(let bytes) = value else { return "" }
+        return "X'"
+            + bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }.joined() + "'"
+    }
+}

@@ -1,0 +1,158 @@
+// The shadow of a remote connection: a local database with the schema of the other end and without rows. SQLite prepares
+// the program's statements on it, and answers questions about the schema.
+//
+// The version of the schema comes with the first answer of each transaction. If it is another one, the next statement
+// finds the shadow rebuilt. A name that the shadow doesn't know is asked for once more before it is an error.
+
+extension Database {
+    /// Makes sure that the shadow has the schema that the transaction sees.
+    func knowShadow(_ remote: any RemoteConnection) throws {
+        try learnVersion(remote)
+        try rebuildShadowIfStale(remote)
+    }
+
+    private func learnVersion(_ remote: any RemoteConnection) throws(DatabaseError) {
+        do {
+            try remote.learnSchemaVersion(remoteCall(remote))
+        } catch {
+            remoteDidFail(remote)
+            throw error
+        }
+    }
+
+    /// After a preparation that has failed: learns of tables that others have made.
+    ///
+    /// - returns: whether the shadow has changed, so that preparing again may succeed.
+    func learnMissingSchema(_ remote: any RemoteConnection, _ code: CInt) throws -> Bool {
+        guard remoteTables != nil, code & 0xFF == ResultCode.SQLITE_ERROR.rawValue else { return false }
+        let (code, message) = (ConnectionCalls.errorCode(pointer), ConnectionCalls.errorMessage(pointer))
+        guard code == .SQLITE_ERROR, message.contains("no such") || message.contains("has no column") else {
+            return false
+        }
+        let count = foreignSchemaChangeCount
+        try knowShadow(remote)
+        guard count == foreignSchemaChangeCount else { return true }
+        // The caller makes the error from SQLite's, which the questions have replaced.
+        throw DatabaseError(resultCode: code, message: message)
+    }
+
+    /// Rebuilds the shadow if the other end has told of another version of the schema.
+    func rebuildShadowIfStale(_ remote: any RemoteConnection) throws {
+        guard let version = remote.schemaVersion, version != shadow.version, remoteTables != nil else { return }
+        let entries: [RemoteSchemaEntry]
+        do {
+            entries = try remote.schema(remoteCall(remote))
+        } catch {
+            remoteDidFail(remote)
+            throw error
+        }
+        // The transaction may have seen another version than the one that was asked for before.
+        let isInside = !ConnectionCalls.isAutocommit(pointer)
+        if Set(try shadowEntries()) != Set(entries) {
+            try rebuildShadow(entries)
+            shadow.hasOpenChange = isInside
+            foreignSchemaChangeCount &+= 1
+            forgetKeptStatements()
+        }
+        shadow.hasDeferredForeignKeys = entries.contains { $0.kind == .table && $0.hasDeferredForeignKeys }
+        try checkDeclaredTypes(knownAs: "the schema of the cluster")
+        shadow.version = remote.schemaVersion
+    }
+
+    private func shadowEntries() throws(LookupFailure) -> [RemoteSchemaEntry] {
+        try lookUp(
+            "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        ) { row in
+            RemoteSchemaEntry(
+                kind: StatementColumns.string(row, 0).flatMap(RemoteSchemaEntry.Kind.init) ?? .table,
+                name: StatementColumns.string(row, 1) ?? "", sql: StatementColumns.string(row, 2) ?? "")
+        }
+    }
+
+    /// Drops what the shadow has, and creates what the other end has.
+    private func rebuildShadow(_ entries: [RemoteSchemaEntry]) throws {
+        let checksForeignKeys = ConnectionCalls.isOn(pointer, .foreignKeys)
+        ConnectionCalls.turn(pointer, .foreignKeys, on: false)
+        defer { ConnectionCalls.turn(pointer, .foreignKeys, on: checksForeignKeys) }
+        // Dropping a virtual table drops its own tables, too, and some of them can't be dropped alone.
+        let old = try shadowEntries()
+        for kind in [RemoteSchemaEntry.Kind.trigger, .view] {
+            for entry in old where entry.kind == kind {
+                runOnShadow("DROP \(kind.rawValue) IF EXISTS \(entry.name.quotedDatabaseIdentifier)")
+            }
+        }
+        for isVirtual in [true, false] {
+            for entry in old where entry.kind == .table && entry.isVirtual == isVirtual {
+                runOnShadow("DROP TABLE IF EXISTS \(entry.name.quotedDatabaseIdentifier)")
+            }
+        }
+        // A virtual table makes its own tables.
+        let (virtual, others) = (entries.filter(\.isVirtual), entries.filter { !$0.isVirtual })
+        for entry in virtual { runOnShadow(entry.sql) }
+        var names = Set(try shadowEntries().map { "\($0.kind) \($0.name)" })
+        for kind in [RemoteSchemaEntry.Kind.table, .index, .view, .trigger] {
+            for entry in others where entry.kind == kind && names.insert("\(kind) \(entry.name)").inserted {
+                // SQL that this SQLite doesn't understand is of another version. Statements that need it fail by name.
+                runOnShadow(entry.sql)
+            }
+        }
+    }
+
+    // MARK: - Declared types
+
+    /// Runs a change of the schema on the shadow and takes it back, to refuse columns whose values a node can't carry.
+    func checkDeclaredTypes(ofChange sql: String) throws {
+        guard runOnShadow("SAVEPOINT quarry_shadow") else { return }
+        defer {
+            runOnShadow("ROLLBACK TO quarry_shadow")
+            runOnShadow("RELEASE quarry_shadow")
+        }
+        // SQLite reports a mistake when the statement itself runs.
+        guard runOnShadow(sql) else { return }
+        try checkDeclaredTypes(knownAs: "this statement")
+    }
+
+    /// Throws for columns declared BOOLEAN, DATE, DATETIME or TIMESTAMP: a node sends NULL in them as 0 or as an empty
+    /// text, and aborts when it meets a real number.
+    private func checkDeclaredTypes(knownAs name: String) throws {
+        let columns = try lookUp(
+            """
+            SELECT t.name, c.name, c.type FROM pragma_table_list() t, pragma_table_xinfo(t.name) c
+            WHERE t.schema = 'main' AND t.type = 'table'
+            AND upper(c.type) IN ('BOOLEAN', 'DATE', 'DATETIME', 'TIMESTAMP')
+            """
+        ) { row in
+            (
+                table: StatementColumns.string(row, 0) ?? "", column: StatementColumns.string(row, 1) ?? "",
+                type: StatementColumns.string(row, 2) ?? ""
+            )
+        }
+        guard let first = columns.first else { return }
+        let list = columns.map { "\($0.table).\($0.column) \($0.type)" }.joined(separator: ", ")
+        let type = first.type.uppercased() == "BOOLEAN" ? "INTEGER" : "TEXT"
+        let (table, column) = (first.table.quotedDatabaseIdentifier, first.column.quotedDatabaseIdentifier)
+        throw DatabaseError(
+            resultCode: .SQLITE_MISMATCH,
+            message: """
+                \(name) has columns that a dqlite node can't carry: \(list). Declare them INTEGER or TEXT; in an existing \
+                table: ALTER TABLE \(table) ADD COLUMN \("\(first.column)_new".quotedDatabaseIdentifier) \(type); \
+                UPDATE \(table) SET \("\(first.column)_new".quotedDatabaseIdentifier) = \(column); \
+                ALTER TABLE \(table) DROP COLUMN \(column); \
+                ALTER TABLE \(table) RENAME COLUMN \("\(first.column)_new".quotedDatabaseIdentifier) TO \(column)
+                """)
+    }
+}
+
+extension RemoteSchemaEntry {
+    fileprivate var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL") }
+
+    fileprivate var hasDeferredForeignKeys: Bool {
+        let words = sql.uppercased().split { $0.isWhitespace }
+        return zip(words, words.dropFirst()).contains { $0 == "INITIALLY" && $1.hasPrefix("DEFERRED") }
+    }
+}
+
+extension String {
+    /// The text as a literal of SQL.
+    var quotedSQLText: String { "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'" }
+}

@@ -1,0 +1,77 @@
+/// The way of a statement whose data is elsewhere.
+enum RemoteRoute: Equatable {
+    /// The shadow answers it: it asks for the schema, or for a setting of the connection.
+    case shadow
+    /// The other end runs it, and returns rows or a count of changes.
+    case remote
+    /// Both run it, the other end first: it begins or ends a transaction or a savepoint, or changes the schema.
+    case both
+    /// It can't run. The text is the subject of the error.
+    case refused(String)
+
+    init(_ kind: StatementKind, sql: Substring.UTF8View) {
+        var words = sql.makeWordIterator()
+        let first = words.next()
+        switch kind {
+        case .begin, .commit, .rollback, .rollbackToSavepoint, .savepoint, .release: self = .both
+        case .query: self = .remote
+        case .attachment: self = .refused("\(first ?? "ATTACH") of a database")
+        case .other:
+            switch first {
+            case "EXPLAIN": self = .remote
+            case "PRAGMA": self = RemotePragma(sql).route
+            case "VACUUM": self = .refused("VACUUM")
+            case "CREATE", "DROP":
+                let second = words.next()
+                let isTemporary = second == "TEMP" || second == "TEMPORARY"
+                self = isTemporary ? .refused("a temporary table, view or trigger, which the next leader won't have") : .both
+            default: self = .both
+            }
+        }
+    }
+}
+
+/// A PRAGMA: <https://www.sqlite.org/pragma.html#syntax>.
+struct RemotePragma {
+    /// In small letters, without the schema.
+    let name: String
+
+    /// Whether it has a value or an argument.
+    let hasArgument: Bool
+
+    init(_ sql: Substring.UTF8View) {
+        var rest = sql.skippingSpaceAndComments.dropFirst("PRAGMA".utf8.count).skippingSpaceAndComments
+        var name = Self.takeName(&rest)
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst().skippingSpaceAndComments
+            name = Self.takeName(&rest)
+        }
+        self.name = name.lowercasedASCII
+        hasArgument = rest.first == UInt8(ascii: "=") || rest.first == UInt8(ascii: "(")
+    }
+
+    private static func takeName(_ rest: inout Substring.UTF8View) -> String {
+        let quotes: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["), UInt8(ascii: "]")]
+        let name = rest.prefix { $0.isPartOfIdentifier || quotes.contains($0) }
+        rest = rest[name.endIndex...].skippingSpaceAndComments
+        return String(decoding: name.filter { !quotes.contains($0) }, as: UTF8.self)
+    }
+
+    /// Only what is known to do no harm is sent: some settings stop a node's other work, or are lost with the leader.
+    var route: RemoteRoute {
+        switch name {
+        // The schema, and what the library itself has.
+        case "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+            "database_list", "schema_version" where name != "schema_version" || !hasArgument:
+            .shadow
+        case "foreign_keys", "function_list", "module_list", "pragma_list", "collation_list", "compile_options",
+            "encoding", "legacy_alter_table", "recursive_triggers", "query_only" where !hasArgument:
+            .shadow
+        case "foreign_key_check", "integrity_check", "quick_check": .remote
+        case "page_count", "freelist_count", "page_size", "application_id", "journal_mode" where !hasArgument: .remote
+        case "user_version": .remote
+        case "defer_foreign_keys": .both
+        default: .refused("PRAGMA \(name)\(hasArgument ? " with a value" : "")")
+        }
+    }
+}
