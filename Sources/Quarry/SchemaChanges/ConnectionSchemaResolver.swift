@@ -22,6 +22,16 @@ struct ConnectionSchemaResolver: SchemaResolver {
 
     var checksForeignKeys: Bool { db.checksForeignKeys }
 
+    func declaredType(_ type: SQLColumnType) -> String {
+        guard db.isRemote else { return type.rawValue }
+        // A node can't carry the values of such columns. NUMERIC has the same affinity, so the same values are stored:
+        // https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+        switch type.rawValue.uppercased() {
+        case "BOOLEAN", "DATE", "DATETIME", "TIMESTAMP": return "NUMERIC"
+        default: return type.rawValue
+        }
+    }
+
     func tableExists(_ name: String, in schemaName: String?) throws -> Bool {
         try db.tableExists(name, in: schemaName)
     }

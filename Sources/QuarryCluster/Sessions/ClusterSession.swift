@@ -153,8 +153,10 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
             switch (kind, response) {
             case (.prepared(let sql), .statement(_, let id, _)): prepared.didPrepare(sql, id: id)
             case (.prepared(let sql), .failure): prepared.didPrepare(sql, id: nil)
-            case (.end, .failure(let code, let message)):
-                throw .failed(link.address, code: code, message: message)
+            case (.end, .failure):
+                // Nothing was lost with the transaction, which has only read. Its session may be in any state.
+                link.close()
+                throw .reset(link.address)
             default: break
             }
         }

@@ -116,7 +116,11 @@ extension Database {
     package var isRemote: Bool { remote != nil }
 
     /// Begins a call of the other end.
-    func remoteCall(_ remote: any RemoteConnection) throws(DatabaseError) -> RemoteCall {
+    ///
+    /// - parameter isOfStatement: whether the deadline of the statement that has begun applies.
+    func remoteCall(
+        _ remote: any RemoteConnection, isOfStatement: Bool = true
+    ) throws(DatabaseError) -> RemoteCall {
         remote.willCall()
         // An interruption that came before is forgotten; the flags of a cancelled or ended access are not.
         if access.isCancelled || !access.ignoresCancellation && endError != nil {
@@ -124,8 +128,9 @@ extension Database {
         }
         // A passed deadline would lose the other writes, too.
         let ignoresDeadlines = access.ignoresCancellation || transaction.isShared
+        let deadline = isOfStatement ? deadlines.end : deadlines.access?.end ?? .max
         return RemoteCall(
-            deadline: ignoresDeadlines ? .max : deadlines.end,
+            deadline: ignoresDeadlines ? .max : deadline,
             isInsideTransaction: !ConnectionCalls.isAutocommit(pointer))
     }
 }

@@ -151,6 +151,8 @@ extension Database {
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
         }
         try rebuildShadowIfStale(remote)
+        // The deadline of the statement begins before its part at the other end.
+        if deadlines.isSet { try deadlinesWillSee(statement) }
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         // COMMIT would find a deferred violation of any of the writes that share the transaction.
         if shadow.hasDeferredForeignKeys { parts.hasRunOther = true }

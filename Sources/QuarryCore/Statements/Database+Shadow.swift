@@ -13,7 +13,7 @@ extension Database {
 
     private func learnVersion(_ remote: any RemoteConnection) throws(DatabaseError) {
         do {
-            try remote.learnSchemaVersion(remoteCall(remote))
+            try remote.learnSchemaVersion(remoteCall(remote, isOfStatement: false))
         } catch {
             remoteDidFail(remote)
             throw error
@@ -41,7 +41,7 @@ extension Database {
         guard let version = remote.schemaVersion, version != shadow.version, remoteTables != nil else { return }
         let entries: [RemoteSchemaEntry]
         do {
-            entries = try remote.schema(remoteCall(remote))
+            entries = try remote.schema(remoteCall(remote, isOfStatement: false))
         } catch {
             remoteDidFail(remote)
             throw error
@@ -129,16 +129,15 @@ extension Database {
         }
         guard let first = columns.first else { return }
         let list = columns.map { "\($0.table).\($0.column) \($0.type)" }.joined(separator: ", ")
-        let type = first.type.uppercased() == "BOOLEAN" ? "INTEGER" : "TEXT"
         let (table, column) = (first.table.quotedDatabaseIdentifier, first.column.quotedDatabaseIdentifier)
+        let new = "\(first.column)_new".quotedDatabaseIdentifier
         throw DatabaseError(
             resultCode: .SQLITE_MISMATCH,
             message: """
-                \(name) has columns that a dqlite node can't carry: \(list). Declare them INTEGER or TEXT; in an existing \
-                table: ALTER TABLE \(table) ADD COLUMN \("\(first.column)_new".quotedDatabaseIdentifier) \(type); \
-                UPDATE \(table) SET \("\(first.column)_new".quotedDatabaseIdentifier) = \(column); \
-                ALTER TABLE \(table) DROP COLUMN \(column); \
-                ALTER TABLE \(table) RENAME COLUMN \("\(first.column)_new".quotedDatabaseIdentifier) TO \(column)
+                \(name) has columns that a dqlite node can't carry: \(list). Declare them NUMERIC, which has the same \
+                affinity; in an existing table: ALTER TABLE \(table) ADD COLUMN \(new) NUMERIC; \
+                UPDATE \(table) SET \(new) = \(column); ALTER TABLE \(table) DROP COLUMN \(column); \
+                ALTER TABLE \(table) RENAME COLUMN \(new) TO \(column)
                 """)
     }
 }

@@ -217,7 +217,7 @@ extension Database {
     }
 
     @inline(never)
-    private func deadlinesWillSee(_ statement: Statement) throws {
+    func deadlinesWillSee(_ statement: Statement) throws {
         var isCommit = false
         if case .commit = statement.kind { isCommit = true }
         try deadlinesWillSee(

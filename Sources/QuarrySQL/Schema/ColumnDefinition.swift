@@ -251,7 +251,7 @@ extension ColumnDefinition {
     func sql(_ keys: ReferencedKeys, isNotNull: Bool = false) throws -> String {
         let resolver = keys.resolver
         var parts = [name.quotedDatabaseIdentifier]
-        if let type { parts.append(type.rawValue) }
+        if let type { parts.append(resolver.declaredType(type)) }
         if let primaryKey {
             parts.append(
                 "PRIMARY KEY" + primaryKey.conflictResolution.clause

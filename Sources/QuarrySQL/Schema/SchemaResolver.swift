@@ -15,6 +15,13 @@ package protocol SchemaResolver {
 
     /// Whether foreign keys are currently enforced.
     var checksForeignKeys: Bool { get }
+
+    /// The type that a column declares.
+    func declaredType(_ type: SQLColumnType) -> String
+}
+
+extension SchemaResolver {
+    package func declaredType(_ type: SQLColumnType) -> String { type.rawValue }
 }
 
 /// A column that a foreign key references.

@@ -99,8 +99,32 @@ import Testing
         // The SQL of the message mends it.
         let sql = try #require(opening?.message?.split(separator: ": ", maxSplits: 2).last?.split(separator: "table: ").last)
         try fixture.nodes.execute("INSERT INTO t VALUES (1, 1); \(sql)")
-        let value = try fixture.other().read { db in try DatabaseValue.fetchOne(db, sql: "SELECT a FROM t") }
-        #expect(value == (type == "BOOLEAN" ? 1.databaseValue : "1".databaseValue))
+        #expect(try fixture.other().read { db in try Int.fetchOne(db, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test func definitionsDeclareTypesThatNodesCanCarry() throws {
+        let fixture = try ClusterFixture()
+        struct Event: Codable, Equatable, FetchableRecord, PersistableRecord {
+            var id: Int64
+            var isPublic: Bool?
+            var date: Date?
+        }
+        let event = Event(id: 1, isPublic: true, date: Date(timeIntervalSinceReferenceDate: 0))
+        try fixture.cluster.write { db in
+            try db.create(table: "event") { t in
+                t.primaryKey("id", .integer)
+                t.column("isPublic", .boolean)
+                t.column("date", .datetime)
+            }
+            try event.insert(db)
+            try Event(id: 2, isPublic: nil, date: nil).insert(db)
+        }
+        #expect(
+            try fixture.nodes.query("SELECT sql FROM sqlite_schema WHERE name = 'event'") == [
+                [.text(#"CREATE TABLE "event" ("id" INTEGER PRIMARY KEY, "isPublic" NUMERIC, "date" NUMERIC)"#)]
+            ])
+        let events = try fixture.cluster.read { db in try Event.order(Column("id")).fetchAll(db) }
+        #expect(events == [event, Event(id: 2, isPublic: nil, date: nil)])
     }
 
     @Test func whatAClusterCannotDo() throws {
