@@ -282,33 +282,4 @@ struct ClosedDatabaseTests {
         try database.withClosedDatabase { files in try files.move(to: folder.file("moved.sqlite")) }
         #expect(try count(ofFile: folder.file("moved.sqlite")) == 2)
     }
-
-    /// A file operation that fails changes nothing.
-    @Test(arguments: FileOperations.Kind.allCases)
-    func faults(kind: FileOperations.Kind) throws {
-        let new = try makeNew("new.sqlite", rows: 7)
-        for skipped in 0..<12 {
-            let calls = Lock(0)
-            let operations = FileOperations { called, _ in
-                guard called == kind else { return 0 }
-                return calls.withLock { count in
-                    count += 1
-                    return count == skipped + 1 ? EIO : 0
-                }
-            }
-            do {
-                try database.withClosedDatabase(operations) { files in try files.replace(with: new) }
-            } catch let error as DatabaseError {
-                #expect(error.message?.contains("Input/output error") ?? false, "\(error)")
-                // The folder's sync comes after the new name.
-                if kind != .syncFolder {
-                    #expect(try count() == 1)
-                    #expect(FileManager.default.fileExists(atPath: new))
-                }
-            }
-            if !FileManager.default.fileExists(atPath: new) { break }
-        }
-        if !FileManager.default.fileExists(atPath: new) { #expect(try count() == 7) }
-        #expect(try folder.openFiles.allSatisfy { $0.hasPrefix(database.path) })
-    }
 }
