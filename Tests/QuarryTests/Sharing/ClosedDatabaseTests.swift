@@ -182,6 +182,37 @@ struct ClosedDatabaseTests {
         #expect(try count() == 1)
     }
 
+    /// Two windows, each of which opens one of the other's database: one throws, and the other goes on.
+    @Test(arguments: [false, true])
+    func crossingWindows(isAsync: Bool) async throws {
+        let other = SharedDatabase(path: folder.file("other.sqlite"))
+        try await other.open()
+        let areOpen = [Step("the first window is open"), Step("the second window is open")]
+        let tasks = [(database, other), (other, database)].enumerated().map { index, databases in
+            let body: @Sendable (ClosedDatabaseFiles) throws -> Void = { _ in
+                areOpen[index].reach()
+                try areOpen[1 - index].wait()
+                try databases.1.withClosedDatabase { _ in }
+            }
+            return Task {
+                if isAsync {
+                    try await databases.0.withClosedDatabase(body)
+                } else {
+                    try await onOwnThread { try databases.0.withClosedDatabase(body) }
+                }
+            }
+        }
+        var errors: [any Error] = []
+        for task in tasks {
+            if case .failure(let error) = await task.result { errors.append(error) }
+        }
+        #expect(errors.count == 1, "\(errors)")
+        let error = try #require(errors.first as? DatabaseError)
+        #expect(error.resultCode == .SQLITE_BUSY && error.message?.hasPrefix("deadlock: ") ?? false, "\(error)")
+        #expect(try count() == 1)
+        try await other.read { _ in }
+    }
+
     /// A closure that throws opens the database again.
     @Test
     func throwing() async throws {
