@@ -122,8 +122,8 @@ final class ConnectionGroup: Sendable {
 
     var isClosed: Bool { state.withLock { $0.machine.isClosed } }
 
-    /// Whether closing waits for the running accesses.
-    var isClosing: Bool { state.withLock { $0.machine.isClosing } }
+    /// Whether closing, or another request for all connections, waits for the running accesses.
+    var isAwaitedByBarrier: Bool { state.withLock { $0.machine.isAwaitedByBarrier } }
 
     /// The number of open connections.
     var connectionCount: Int { state.withLock { state in state.connections.count { $0 != nil } } }

@@ -388,8 +388,8 @@ struct LeaseStateMachine<Waiter> {
         entries.map { WaitGraph.QueueEntry(id: $0.id, isBarrier: $0.request == .barrier, borrows: $0.borrows) }
     }
 
-    /// Whether closing waits for the running accesses.
-    var isClosing: Bool { !phase.isOpen || entries.first?.isFirst ?? false }
+    /// Whether closing, or another request for all connections, waits for the running accesses.
+    var isAwaitedByBarrier: Bool { !phase.isOpen || entries.contains { $0.request == .barrier } }
 
     /// The number of free slots.
     var availableCount: Int { freeCount }

@@ -140,10 +140,10 @@ extension AccessRunner {
             endPart(&result, request, lease, client)
             shared?.end.resolve(commit)
         case .end:
+            var reason: (any Error)?
+            if case .failure(let error) = result { reason = db.reasonOfLoss(error) }
             endPart(&result, request, lease, client)
-            if let shared, case .failure(let error) = result {
-                shared.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(error)))
-            }
+            if let shared, let reason { shared.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(reason))) }
         }
         return .ended(result)
     }

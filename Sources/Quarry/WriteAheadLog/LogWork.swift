@@ -83,7 +83,8 @@ struct LogWork {
         }
     }
 
-    /// Empties the log. While it waits for readers, no write begins; reads that begin meanwhile don't use the log.
+    /// Empties the log. While it waits for readers, no write begins; reads that begin meanwhile don't use the log. The
+    /// wait ends when the database is to be closed.
     ///
     /// - parameter wait: for how many seconds to wait for readers.
     /// - returns: nil if readers prevent it.
@@ -97,7 +98,7 @@ struct LogWork {
         defer { if timeout > 0 { try? db.makeStatement(sql: "PRAGMA busy_timeout = \(timeout)").execute() } }
         while true {
             if let extent = try extent(of: mode) { return extent }
-            guard SystemClock.monotonicNanoseconds() < end, !group.isClosing else { return nil }
+            guard SystemClock.monotonicNanoseconds() < end, !group.isAwaitedByBarrier else { return nil }
             SystemClock.sleep(nanoseconds: 500_000)
         }
     }

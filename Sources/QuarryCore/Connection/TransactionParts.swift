@@ -13,4 +13,7 @@ struct TransactionParts {
     /// The error of the running part, one of whose changes has passed its time and was not interrupted, because SQLite
     /// would roll back all parts.
     var overrun: DatabaseError?
+
+    /// The error that kept the savepoint of a part that had failed from being rolled back, so that all parts were.
+    var undoError: (any Error)?
 }

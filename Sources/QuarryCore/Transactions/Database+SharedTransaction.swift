@@ -77,7 +77,7 @@ extension Database {
         } catch {
             transaction.isShared = false
             if parts.overrun != nil { setOverrun(nil) }
-            let isUndone = isInsideTransaction && (try? endSavepoints(above: 0) { try rollbackToSavepoint() }) != nil
+            let isUndone = isInsideTransaction && undoPart()
             // The handlers are told of a rollback, whatever comes of the other parts.
             for index in nextTransactionHandlers.indices.dropFirst(handlerCount) {
                 nextTransactionHandlers[index].onCommit = nextTransactionHandlers[index].onRollback
@@ -95,6 +95,21 @@ extension Database {
         if let overrun = parts.overrun { throw overrun }
         return value
     }
+
+    private func undoPart() -> Bool {
+        do {
+            try endSavepoints(above: 0) { try rollbackToSavepoint() }
+            return true
+        } catch {
+            parts.undoError = error
+            return false
+        }
+    }
+
+    /// The reason why the transaction of all parts was rolled back.
+    ///
+    /// - parameter error: the error of the last part.
+    package func reasonOfLoss(_ error: any Error) -> any Error { parts.undoError ?? error }
 
     private func endOfFailedPart(isUndone: Bool) -> PartEnd {
         guard !isUndone else { return .undone }

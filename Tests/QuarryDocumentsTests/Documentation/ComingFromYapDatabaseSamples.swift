@@ -139,6 +139,9 @@ import Testing
         #expect(changes.containsChange(in: "books", key: "emma"))
         #expect(changes.containsChange(of: .object, in: "books", key: "emma"))
         #expect(changes.containsChange(in: "books", anyOf: ["emma", "typee"]))
+        #expect(changes.containsChange(of: .metadata, in: "books", key: "emma"))
+        #expect(changes.containsChange(of: .object, in: "books", anyOf: ["emma", "typee"]))
+        #expect(changes.containsChange(of: .metadata, in: "books", anyOf: ["emma", "typee"]))
         #expect(!changes.didClear("books"))
         #expect(!changes.didClearAll)
         for (key, change) in changes.changedKeys(in: "books") ?? [:] { #expect(key == "emma" && change == .inserted) }
@@ -166,6 +169,20 @@ import Testing
         }
         let book = try await dbPool.read { db in try books.get(db, key: "emma") }
         #expect(book == emma)
+        let counts = Recorded<[Int]>([])
+        dbPool.asyncRead { result in
+            guard let count = try? books.count(result.get()) else { return }
+            counts.update { $0.append(count) }
+        }
+        dbPool.asyncWrite { db in
+            try books.count(db)
+        } completion: { _, result in
+            guard case .success(let count) = result else { return }
+            counts.update { $0.append(count) }
+        }
+        try await until("both have completed") { counts.value == [1, 1] }
+        let shelf = books.bound(to: dbPool)
+        #expect(shelf.database.path == dbPool.path)
         try await dbPool.flush()
         try await until("no access waits") { dbPool.pendingWriteCount == 0 && dbPool.pendingReadCount == 0 }
         let reader = try dbPool.makeStableReader(keys: true)
@@ -180,11 +197,18 @@ import Testing
             #expect(try db.autoVacuumMode().rawValue == 0)
         }
         try await dbPool.vacuum()
+        try await usingMonitor(path: folder.file("memory.events"))
         let path = folder.file("b.sqlite")
         try dbPool.backup(toFile: path)
         try FileManager.default.removeItem(atPath: path)
         try await dbPool.backupAsync(toFile: path)
         #expect(try await DatabaseQueue(path: path).read { db in try books.get(db, key: "emma") } == emma)
+    }
+
+    private func usingMonitor(path: String) async throws {
+        try Data("low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n".utf8).write(to: URL(filePath: path))
+        let monitor = try MemoryPressureMonitor(path: path, releasing: [.pages, .statements])
+        #expect(try monitor.check() == nil)
     }
 
     @Test func coders() throws {

@@ -74,7 +74,7 @@ import Testing
         #expect(machine.acquire(.connection, "runs", .offloadedTask, now: 0) == .granted(.connection(0)))
         #expect(machine.acquire(.connection, "waits", .offloadedTask, now: 0) == .wait(id: 1))
         machine.phase.beginClosing()
-        #expect(machine.isClosing)
+        #expect(machine.isAwaitedByBarrier)
         #expect(machine.acquireIdle(.thread, now: { 0 }) == nil)
         #expect(machine.acquire(.connection, "late", .offloadedTask, now: 0) == .refused(.closing))
         #expect(machine.acquire(.barrier, "late", .offloadedTask, now: 0) == .refused(.closing))

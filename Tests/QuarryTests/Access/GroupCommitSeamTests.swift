@@ -99,7 +99,7 @@ import Testing
         writes[position] = WritesInLine.write { db in
             try db.execute(sql: "INSERT INTO t (a) VALUES (10)")
             closing.reach()
-            try spin(until: "closing waits") { pool.writer.group.isClosing }
+            try spin(until: "closing waits") { pool.writer.group.isAwaitedByBarrier }
         }
         async let closer: Void = {
             try await closing.reached()

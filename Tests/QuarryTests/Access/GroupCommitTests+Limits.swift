@@ -18,14 +18,16 @@ extension GroupCommitTests {
         let long = Self.write { db in
             // Used on the thread of the write alone.
             nonisolated(unsafe) let connection = db
-            db.add(
-                function: DatabaseFunction("pause", argumentCount: 0) { _ in
-                    let end = SystemClock.monotonicNanoseconds() + 1_000_000
-                    try spin(until: "the time has passed") { SystemClock.monotonicNanoseconds() > end }
-                    // It may now go on for as long as it takes.
-                    connection.deadlines.statementLimit = 1_000
-                    return nil
-                })
+            let pause = DatabaseFunction("pause", argumentCount: 0) { _ in
+                let end = SystemClock.monotonicNanoseconds() + 1_000_000
+                try spin(until: "the time has passed") { SystemClock.monotonicNanoseconds() > end }
+                // It may now go on for as long as it takes.
+                connection.deadlines.statementLimit = 1_000
+                return nil
+            }
+            db.add(function: pause)
+            // The function retains its connection.
+            defer { db.remove(function: pause) }
             db.deadlines.statementLimit = 0.001
             defer { db.deadlines.statementLimit = 1_000 }
             guard isCaught else { return try db.execute(sql: change) }
@@ -95,6 +97,76 @@ extension GroupCommitTests {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         #expect(queue.writer.groupCommit == nil)
         #expect(try await queue.write { db in try db.values() } == [])
+    }
+
+    /// A transaction with 10,000 changed rows is joined by no other write.
+    @Test func changedRows() async throws {
+        let writer = try make()
+        let write: @Sendable (Int, Int) -> Write = { value, changeCount in
+            Self.write { db in
+                try db.execute(
+                    sql: """
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(changeCount - 1))
+                        INSERT INTO child SELECT NULL FROM n
+                        """)
+                try db.insert(row: value)
+            }
+        }
+        let lines = [
+            ([write(1, 9_999), Self.inserting(2), Self.inserting(3)], "( 1 [ 2 ] ) ( 3 )"),
+            ([write(1, 10_000), Self.inserting(2), Self.inserting(3)], "( 1 ) ( 2 [ 3 ] )"),
+            ([Self.inserting(1), write(2, 9_998), Self.inserting(3)], "( 1 [ 2 ] [ 3 ] )"),
+            ([Self.inserting(1), write(2, 9_999), Self.inserting(3)], "( 1 [ 2 ] ) ( 3 )"),
+            ([write(1, 5_000), write(2, 5_000), Self.inserting(3)], "( 1 [ 2 ] ) ( 3 )"),
+        ]
+        for (writes, expected) in lines {
+            #expect(try await errors(of: writes, in: writer).allSatisfy { $0 == nil })
+            #expect(transactions() == expected)
+            try await writer.write { db in try db.execute(sql: "DELETE FROM t; DELETE FROM child") }
+        }
+    }
+
+    /// The bounds of a group, on a connection.
+    @Test func countAndTime() async throws {
+        let writer = try make()
+        let limits: [(GroupCommitStateMachine.Limits, String)] = [
+            (.init(count: 2, time: .max), "( 1 [ 2 ] ) ( 3 [ 4 ] ) ( 5 )"),
+            (.init(count: 1_000, time: 0), "( 1 ) ( 2 ) ( 3 ) ( 4 ) ( 5 )"),
+            (.init(count: 1_000, time: .max), "( 1 [ 2 ] [ 3 ] [ 4 ] [ 5 ] )"),
+        ]
+        for (limits, expected) in limits {
+            writer.writer.groupCommit?.withLock { $0.limits = limits }
+            #expect(try await errors(of: (1...5).map(Self.inserting), in: writer).allSatisfy { $0 == nil })
+            #expect(transactions() == expected)
+            try await writer.write { db in try db.execute(sql: "DELETE FROM t") }
+        }
+    }
+
+    /// Writes of random lines run in their order of arrival, whichever of them fail and wherever their groups end.
+    @Test func orderOfArrival() async throws {
+        let writer = try make()
+        var generator = SeededGenerator()
+        for _ in 0..<30 {
+            let count = Int.random(in: 1...5, using: &generator)
+            writer.writer.groupCommit?.withLock { $0.limits.count = count }
+            let fails = (0..<Int.random(in: 2...12, using: &generator)).map { _ in
+                Int.random(in: 0..<4, using: &generator) == 0
+            }
+            let ran = Recorded<[Int]>([])
+            let writes = fails.enumerated().map { index, fails in
+                Self.write { db in
+                    ran.update { $0.append(index) }
+                    try db.insert(row: index)
+                    if fails { throw Failure() }
+                }
+            }
+            let errors = try await errors(of: writes, in: writer)
+            #expect(errors.map { $0 is Failure } == fails, "seed \(generator.seed)")
+            #expect(ran.value == Array(fails.indices), "seed \(generator.seed)")
+            let stored = try await writer.read { db in try Int.fetchAll(db, sql: "SELECT a FROM t ORDER BY rowid") }
+            #expect(stored == fails.indices.filter { !fails[$0] }, "seed \(generator.seed)")
+            try await writer.write { db in try db.execute(sql: "DELETE FROM t") }
+        }
     }
 
     /// A savepoint that the first write has left open could be rolled back by another.

@@ -337,40 +337,6 @@ import Testing
         #expect(try await values(writer) == [1, 3])
     }
 
-    /// A write whose error is nil is in the file, and no other write is, whichever operation of the disk fails.
-    @Test(arguments: [ResultCode.SQLITE_IOERR, .SQLITE_FULL]) func faults(_ code: ResultCode) async throws {
-        let faults = try FaultVFS()
-        let writer = try make { configuration in
-            configuration.vfs = faults.name
-            configuration.synchronous = .full
-        }
-        let path = folder.file("pool.sqlite")
-        var failureCount = 0
-        for nth in 1... {
-            try await writer.write { db in try db.execute(sql: "DELETE FROM t") }
-            let undone = Self.write { db in
-                try db.insert(row: 3)
-                throw Failure()
-            }
-            let errors = try await errors(
-                of: [Self.inserting(1), Self.inserting(2), undone, Self.inserting(4)], in: writer
-            ) { _ in faults.arm([.write, .sync, .truncate], nth: nth, code: code) }
-            let hasFailed = faults.failures > 0
-            faults.disarm()
-            let kept = zip([1, 2, 3, 4], errors).filter { $0.1 == nil }.map(\.0)
-            #expect(try await values(writer) == kept, "\(nth)")
-            #expect(try await onOwnThread { try DatabaseQueue(path: path).read { try $0.values() } } == kept, "\(nth)")
-            guard hasFailed else {
-                #expect(kept == [1, 2, 4])
-                break
-            }
-            failureCount += 1
-            #expect(kept.isEmpty, "\(nth)")
-            #expect(errors.allSatisfy { $0 is Failure || ($0 as? DatabaseError)?.resultCode == code }, "\(errors)")
-        }
-        #expect(failureCount > 2)
-    }
-
     /// Each write has the date of its own beginning, and what it asks of the transaction's end.
     @Test func partsAreTheirOwn() async throws {
         let clock = Recorded(0)

@@ -38,13 +38,13 @@ import Testing
 
     typealias Columns = Sample.Columns
 
-    private func database() throws -> DatabasePool {
+    func database() throws -> DatabasePool {
         let database = try DatabasePool(path: folder.file("sample.sqlite"))
         try database.write { db in try db.create(tableFor: Sample.self) }
         return database
     }
 
-    private func sample(_ identifier: Int64, _ text: String) -> Sample {
+    func sample(_ identifier: Int64, _ text: String) -> Sample {
         Sample(identifier: identifier, description: text, part1: 1)
     }
 

@@ -367,7 +367,7 @@ import Testing
                 try step.db.insert(step.index)
                 let closer = OwnThread { try writer.close(gracePeriod: .seconds(600)) }
                 closers.update { $0.append(closer) }
-                try spin(until: "closing waits") { group.isClosing && group.waiterCount > 0 }
+                try spin(until: "closing waits") { group.isAwaitedByBarrier && group.waiterCount > 0 }
                 return .next
             }
         }

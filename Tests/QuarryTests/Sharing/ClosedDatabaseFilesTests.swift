@@ -124,6 +124,36 @@ import Testing
 }
 
 @Suite struct FileNameTests {
+    /// A relative path names the file that it led to when the database was made. In a process of its own, because all
+    /// threads have one current folder.
+    @Test func relativePaths() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            try FileManager.default.createDirectory(
+                atPath: folder.file("b"), withIntermediateDirectories: false)
+            let database = SharedDatabase(path: folder.file("a.sqlite"))
+            try await database.write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+            guard chdir(folder.path) == 0 else { exit(1) }
+            let aliases = ["a.sqlite", "./a.sqlite", "b/../a.sqlite", "b/.././a.sqlite"].map { path in
+                SharedDatabase(path: path)
+            }
+            guard aliases.allSatisfy({ $0.isSameDatabase(as: database) && $0.path == database.path }) else { exit(2) }
+            // Closed and opened again in another folder.
+            guard chdir(folder.file("b")) == 0 else { exit(3) }
+            try await aliases[0].closeAsync()
+            try await aliases[0].write { db in try db.execute(sql: "INSERT INTO t VALUES (2)") }
+            guard try await database.read({ db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }) == 2,
+                SharedDatabase(path: "../a.sqlite").isSameDatabase(as: database),
+                !SharedDatabase(path: "a.sqlite").isSameDatabase(as: database)
+            else { exit(4) }
+            let moved = folder.file("moved.sqlite")
+            try await aliases[1].withClosedDatabase { files in try files.move(to: moved) }
+            guard try FileManager.default.contentsOfDirectory(atPath: folder.file("b")) == [],
+                FileManager.default.fileExists(atPath: moved)
+            else { exit(5) }
+        }
+    }
+
     /// A relative path has no meaning then. In a process of its own, because all threads have one current folder.
     @Test func aCurrentFolderThatWasRemoved() async throws {
         await #expect(processExitsWith: .success) {

@@ -182,6 +182,37 @@ struct ClosedDatabaseTests {
         #expect(try count() == 1)
     }
 
+    /// Two windows, each of which opens one of the other's database: one throws, and the other goes on.
+    @Test(arguments: [false, true])
+    func crossingWindows(isAsync: Bool) async throws {
+        let other = SharedDatabase(path: folder.file("other.sqlite"))
+        try await other.open()
+        let areOpen = [Step("the first window is open"), Step("the second window is open")]
+        let tasks = [(database, other), (other, database)].enumerated().map { index, databases in
+            let body: @Sendable (ClosedDatabaseFiles) throws -> Void = { _ in
+                areOpen[index].reach()
+                try areOpen[1 - index].wait()
+                try databases.1.withClosedDatabase { _ in }
+            }
+            return Task {
+                if isAsync {
+                    try await databases.0.withClosedDatabase(body)
+                } else {
+                    try await onOwnThread { try databases.0.withClosedDatabase(body) }
+                }
+            }
+        }
+        var errors: [any Error] = []
+        for task in tasks {
+            if case .failure(let error) = await task.result { errors.append(error) }
+        }
+        #expect(errors.count == 1, "\(errors)")
+        let error = try #require(errors.first as? DatabaseError)
+        #expect(error.resultCode == .SQLITE_BUSY && error.message?.hasPrefix("deadlock: ") ?? false, "\(error)")
+        #expect(try count() == 1)
+        try await other.read { _ in }
+    }
+
     /// A closure that throws opens the database again.
     @Test
     func throwing() async throws {
@@ -281,34 +312,5 @@ struct ClosedDatabaseTests {
         try queue.close()
         try database.withClosedDatabase { files in try files.move(to: folder.file("moved.sqlite")) }
         #expect(try count(ofFile: folder.file("moved.sqlite")) == 2)
-    }
-
-    /// A file operation that fails changes nothing.
-    @Test(arguments: FileOperations.Kind.allCases)
-    func faults(kind: FileOperations.Kind) throws {
-        let new = try makeNew("new.sqlite", rows: 7)
-        for skipped in 0..<12 {
-            let calls = Lock(0)
-            let operations = FileOperations { called, _ in
-                guard called == kind else { return 0 }
-                return calls.withLock { count in
-                    count += 1
-                    return count == skipped + 1 ? EIO : 0
-                }
-            }
-            do {
-                try database.withClosedDatabase(operations) { files in try files.replace(with: new) }
-            } catch let error as DatabaseError {
-                #expect(error.message?.contains("Input/output error") ?? false, "\(error)")
-                // The folder's sync comes after the new name.
-                if kind != .syncFolder {
-                    #expect(try count() == 1)
-                    #expect(FileManager.default.fileExists(atPath: new))
-                }
-            }
-            if !FileManager.default.fileExists(atPath: new) { break }
-        }
-        if !FileManager.default.fileExists(atPath: new) { #expect(try count() == 7) }
-        #expect(try folder.openFiles.allSatisfy { $0.hasPrefix(database.path) })
     }
 }

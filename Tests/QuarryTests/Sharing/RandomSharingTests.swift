@@ -4,20 +4,33 @@ import Testing
 
 @testable import Quarry
 
-/// 64 tasks use 8 databases through 3 names each: they open, close, move, copy, replace, restore and purge them, write
-/// and read. Other processes open two of the databases by themselves.
+/// 64 tasks use 8 databases through 3 names each, and one through a hard link, too: they open, close, move, copy,
+/// replace, remove, restore and purge them, write and read. Other processes open two of the databases by themselves.
 @Suite("Random uses of shared databases", .timeLimit(.minutes(10)))
 struct RandomSharingTests {
     /// Each row that was written is in its file, or in one that it was moved to, once. Nothing stays open.
     @Test(arguments: [UInt64.random(in: .min ... .max), 22])
-    func everything(seed: UInt64) async throws {
-        let run = try RandomSharing(seed: seed)
+    func everything(seed: UInt64) async throws { try await Self.check(seed: seed) }
+
+    /// All databases release their memory at times. In a process of its own, because other tests count the connections
+    /// and accesses of their databases.
+    @Test
+    func everythingWhileAllReleaseMemory() async throws {
+        await #expect(processExitsWith: .success) {
+            try await Self.check(seed: .random(in: .min ... .max), releasesAll: true)
+        }
+    }
+
+    private static func check(seed: UInt64, releasesAll: Bool = false) async throws {
+        let run = try RandomSharing(seed: seed, releasesAll: releasesAll)
         try await run.runTasks()
         try await until("all files are closed (seed \(seed))") { try run.folder.openFiles.isEmpty }
         let problems = try run.history.withLock { $0.problems(found: try run.findRows()) }
         #expect(problems.isEmpty, "seed \(seed): \(problems.prefix(10).joined(separator: "\n"))")
         let counts = run.history.withLock { $0.counts }
         #expect(counts.restorations > 0 && counts.processes > 0 && counts.windows > 0, "seed \(seed): \(counts)")
+        #expect(counts.removals > 0 && counts.linkedUses > 0, "seed \(seed): \(counts)")
+        #expect(try FileManager.default.fileExists(atPath: run.folder.file("3.hard-wal")) == false, "seed \(seed)")
         for number in 0..<RandomSharing.databaseCount {
             try await until("no pool is registered (seed \(seed))") {
                 !SharedFiles.all.isShared(run.folder.file("\(number).sqlite"))
@@ -31,19 +44,26 @@ private final class RandomSharing: Sendable {
     static let databaseCount = 8
     /// The databases that are restored, in addition. A restoration takes back the commits since its backup.
     static let restored = [6, 7]
+    /// The database that is removed, in addition, with all of its rows.
+    static let removed = 4
+    /// The database that has a hard link, and so stays the same file.
+    static let linked = 3
     /// The databases that other processes use, in addition.
     static let usedByProcesses = [5, 7]
 
     let folder: TemporaryFolder
     let history = Lock(RowHistory())
     private let seed: UInt64
+    /// Whether `DatabaseMemory.releaseIdle` is called, which concerns all databases of the process.
+    private let releasesAll: Bool
     private let configuration: Configuration
     /// A window of a database and a process that uses it exclude each other: a process that opens a file which is being
     /// moved writes into the moved file, with a log at the old path.
     private let turns = (0..<databaseCount).map { _ in Turn() }
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, releasesAll: Bool) throws {
         self.seed = seed
+        self.releasesAll = releasesAll
         folder = try TemporaryFolder(isFast: true)
         try FileManager.default.createDirectory(atPath: folder.file("moved"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: folder.path)
@@ -53,6 +73,10 @@ private final class RandomSharing: Sendable {
             if !db.configuration.readonly { try db.execute(sql: "CREATE TABLE IF NOT EXISTS t (a UNIQUE)") }
         }
         self.configuration = configuration
+        let path = folder.file("\(Self.linked).sqlite")
+        try SharedDatabase(path: path, configuration: configuration).close()
+        try DatabasePool(path: path, configuration: configuration).close()
+        try FileManager.default.linkItem(atPath: path, toPath: folder.file("\(Self.linked).hard"))
     }
 
     func runTasks() async throws {
@@ -70,11 +94,15 @@ private final class RandomSharing: Sendable {
     private func runStep(_ row: String, _ generator: inout SeededGenerator) async throws {
         let number = Int.random(in: 0..<Self.databaseCount, using: &generator)
         let alias = ["", "link/", "moved/../"][Int.random(in: 0..<3, using: &generator)]
-        let path = folder.file("\(alias)\(number).sqlite")
+        let isLinked = number == Self.linked && Bool.random(using: &generator)
+        let path = folder.file("\(alias)\(number).\(isLinked ? "hard" : "sqlite")")
         let database = SharedDatabase(path: path, configuration: configuration)
-        let use = Int.random(in: 0..<13, using: &generator)
+        if isLinked { history.withLock { $0.counts.linkedUses += 1 } }
+        let use = Int.random(in: 0..<16, using: &generator)
         switch use {
         case 0: try await database.closeAsync()
+        case 1 where number == Self.linked, 3 where number == Self.linked:
+            try await window(number, database) { files in _ = try files.sizes() }
         case 1:
             let target = folder.file("moved/\(number)-\(row).sqlite")
             try await window(number, database) { files in
@@ -92,8 +120,11 @@ private final class RandomSharing: Sendable {
         case 4: try await database.open()
         case 5, 6:
             _ = try await database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
+        case 7 where number == Self.removed: try await remove(number, database)
         case 7 where Self.restored.contains(number): try await restore(number, database, row)
         case 8 where Self.usedByProcesses.contains(number): try await runProcess(number, path, row)
+        case 9 where releasesAll: DatabaseMemory.releaseIdle()
+        case 9, 10: database.releaseIdle()
         default: try await write(number, [row]) { try await database.write { db in try self.insert(row, db) } }
         }
     }
@@ -122,6 +153,16 @@ private final class RandomSharing: Sendable {
             } catch let error as DatabaseError where Self.restored.contains(number) {
                 guard error.resultCode == .SQLITE_BUSY, error.message?.contains("backup") ?? false else { throw error }
             }
+        }
+    }
+
+    private func remove(_ number: Int, _ database: SharedDatabase) async throws {
+        let start = history.withLock { $0.tick() }
+        try await window(number, database) { files in try files.remove() }
+        history.withLock { history in
+            let end = history.tick()
+            history.counts.removals += 1
+            history.removals.append(.init(number: number, start: start, end: end))
         }
     }
 
@@ -188,14 +229,23 @@ private struct RowHistory {
         let end: Int
     }
 
+    struct Removal {
+        let number: Int
+        let start: Int
+        let end: Int
+    }
+
     struct Counts {
         var windows = 0
+        var removals = 0
+        var linkedUses = 0
         var restorations = 0
         var processes = 0
     }
 
     var writes: [String: Write] = [:]
     var restorations: [Restoration] = []
+    var removals: [Removal] = []
     var counts = Counts()
     private var time = 0
 
@@ -204,8 +254,8 @@ private struct RowHistory {
         return time
     }
 
-    /// A row is in the files once. It may be missing if it was written between a backup and the end of its restoration,
-    /// and it may be there again for each restoration whose backup may have it.
+    /// A row is in the files once. It may be missing if it was written before the end of a removal, or between a backup
+    /// and the end of its restoration, and it may be there again for each restoration whose backup may have it.
     func problems(found: [String]) -> [String] {
         let counts = Dictionary(grouping: found) { $0 }.mapValues(\.count)
         var problems = counts.keys.filter { writes[$0] == nil }.map { "\($0) was never written" }
@@ -214,7 +264,8 @@ private struct RowHistory {
             let mayBeLost = ofDatabase.contains { $0.start < write.end && write.start < $0.end }
             let copyCount = ofDatabase.count { write.start < $0.backupEnd }
             let count = counts[row, default: 0]
-            if count == 0, !mayBeLost { problems.append("\(row) of \(write.number) is lost") }
+            let mayBeRemoved = removals.contains { $0.number == write.number && write.start < $0.end }
+            if count == 0, !mayBeLost, !mayBeRemoved { problems.append("\(row) of \(write.number) is lost") }
             if count > 1 + copyCount { problems.append("\(row) of \(write.number) is there \(count) times") }
         }
         return problems

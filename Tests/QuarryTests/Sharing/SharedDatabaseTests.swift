@@ -259,7 +259,63 @@ struct SharedDatabaseTests {
         #expect(first.lastCommitNumber == second.lastCommitNumber)
     }
 
+    /// Each queue of a named database has a connection of its own, and counts its own accesses.
+    @Test
+    func connectionsOfNamedQueues() async throws {
+        let name = UUID().uuidString
+        let queues = try [DatabaseQueue(named: name), DatabaseQueue(named: name)]
+        try await queues[0].write { db in
+            try db.execute(sql: "CREATE TABLE t (a); CREATE TEMP TABLE own (a)")
+        }
+        #expect(try await queues[1].read { db in try db.tableExists("t") && !db.tableExists("own") })
+        let before = queues.map { $0.statistics }
+        for _ in 0..<3 { try await queues[0].write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") } }
+        let after = queues.map { $0.statistics }
+        let accesses = zip(after, before).map { $0.writer.accessCount - $1.writer.accessCount }
+        let commits = zip(after, before).map { $0.transactions.committed - $1.transactions.committed }
+        #expect(accesses == [3, 0] && commits == [3, 0])
+        // An access of one doesn't wait for the connection of the other, so it finds the table locked.
+        let (isWriting, mayEnd) = (Step("the write runs"), Step("the write may end"))
+        let writer = OwnThread {
+            try queues[0].write { db in
+                try db.execute(sql: "INSERT INTO t VALUES (2)")
+                isWriting.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await isWriting.reached()
+        await #expect(throws: DatabaseError.self) {
+            try await queues[1].read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
+        }
+        mayEnd.reach()
+        try await writer.value
+    }
+
     // MARK: - What is shared
+
+    /// Accesses are counted once, whichever name they use.
+    @Test
+    func statistics() async throws {
+        var configuration = Configuration()
+        configuration.otherProcesses = .ignored
+        configuration.maintenance = .off
+        configuration.wal.idleDelay = nil
+        let database = SharedDatabase(path: folder.file("a.sqlite"), configuration: configuration)
+        try await database.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+        try FileManager.default.linkItem(atPath: database.path, toPath: folder.file("hard"))
+        let alias = SharedDatabase(path: folder.file("hard"))
+        let before = database.statistics
+        for _ in 0..<3 { try await database.write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") } }
+        for _ in 0..<4 { try await alias.write { db in try db.execute(sql: "INSERT INTO t VALUES (2)") } }
+        for _ in 0..<2 { _ = try await alias.read { db in try db.values() } }
+        _ = try await database.read { db in try db.values() }
+        await #expect(throws: CancellationError.self) { try await alias.write { _ in throw CancellationError() } }
+        for statistics in [database.statistics, alias.statistics] {
+            #expect(statistics.writer.accessCount - before.writer.accessCount == 8)
+            #expect(statistics.readers.accessCount - before.readers.accessCount == 3)
+            #expect(statistics.transactions.committed - before.transactions.committed == 7)
+        }
+    }
 
     /// Commits, setups and statistics are common, and survive closing.
     @Test
