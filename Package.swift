@@ -101,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "QuarryClusterTests",
             dependencies: [
-                "Quarry", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire", "QuarryCore", "QuarryTestSupport",
+                "Quarry", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire", "QuarryCore",
+                "QuarryTestSupport",
             ],
             swiftSettings: settings),
 

@@ -161,17 +161,19 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/(Quarry|QuarryDocuments)\/Foundation\//) {
-        report(FNR, "foundation-import", "only the folders Foundation of Quarry and QuarryDocuments import " module)
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/(Quarry|QuarryCluster|QuarryDocuments)\/Foundation\//) {
+        report(FNR, "foundation-import", "only the folders Foundation of Quarry, QuarryCluster and QuarryDocuments import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
-    } else if (target == "QuarrySQL" && (module ~ /^Quarry(Documents)?$/ || module == "CSQLite")) {
+    } else if (target == "QuarrySQL" && (module ~ /^Quarry(Documents|Cluster.*)?$/ || module == "CSQLite")) {
         report(FNR, "target-order", "QuarrySQL doesn't import " module)
-    } else if (target == "Quarry" && (module == "CSQLite" || module == "QuarryDocuments")) {
+    } else if (target == "Quarry" && (module == "CSQLite" || module ~ /^Quarry(Documents|Cluster.*)$/)) {
         report(FNR, "target-order", "Quarry doesn't import " module)
     } else if (target == "QuarryClusterWire" && module ~ /^(Quarry|CSQLite)/) {
         report(FNR, "target-order", "QuarryClusterWire doesn't import " module)
-    } else if (target == "QuarryDocuments" && module == "CSQLite") {
+    } else if (target == "QuarryCluster" && module ~ /^(CSQLite|Quarry(SQL|Documents))$/) {
+        report(FNR, "target-order", "QuarryCluster doesn't import " module)
+    } else if (target == "QuarryDocuments" && module ~ /^(CSQLite|QuarryCluster.*)$/) {
         report(FNR, "target-order", "QuarryDocuments doesn't import " module)
     }
 }

@@ -20,8 +20,8 @@ extension Response {
         try reader.end()
     }
 
-    /// The offset of a failure's code. A node of version 1.11.1 leaves the column names and the rows of the page at hand
-    /// in front of the failure of a query that has begun.
+    /// The offset of a failure's code. A node of version 1.11.1 leaves the column names and the rows of the page at
+    /// hand in front of the failure of a query that has begun.
     ///
     /// The message is the last text: its words have no NUL, but for the last word. The code before it is small.
     private static func startOfFailure(_ body: [UInt8]) -> Int {

@@ -1,9 +1,10 @@
 package import QuarryCore
 
-/// The database of a cluster, as the accesses of this process see it: one connection that writes, and several that read.
+/// The database of a cluster, as the accesses of this process see it: one connection that writes, and several that
+/// read.
 ///
-/// The connections are remote: see `RemoteConnection`. All accesses wait for an answer from the network, so asynchronous
-/// ones run on the library's threads.
+/// The connections are remote: see `RemoteConnection`. All accesses wait for an answer from the network, so
+/// asynchronous ones run on the library's threads.
 package final class RemotePool: GroupWriter {
     package let configuration: Configuration
 

@@ -66,7 +66,8 @@ extension Database {
                 """)
         for table in tables {
             try execute(sql: "INSERT OR IGNORE INTO quarry_change (name, count) VALUES (?, 0)", arguments: [table])
-            let literal = "'" + table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+            let literal =
+                "'" + table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
             for event in ["INSERT", "UPDATE", "DELETE"] {
                 let name = "quarry_change_\(table)_\(event.lowercased())".quotedDatabaseIdentifier
                 try execute(
@@ -80,7 +81,8 @@ extension Database {
 }
 
 extension DatabaseCluster {
-    /// Lets the nodes count the changes of tables, so that observations in each process learn of the changes of all others.
+    /// Lets the nodes count the changes of tables, so that observations in each process learn of the changes of all
+    /// others.
     ///
     /// ```swift
     /// try await cluster.countChanges(in: ["player", "team"])
@@ -92,9 +94,10 @@ extension DatabaseCluster {
     ///     UPDATE quarry_change SET count = count + 1 WHERE name = 'player'; END
     /// ```
     ///
-    /// Each changed row changes the table's counter, too. Without counters, an observation learns of the changes of its own
-    /// `DatabaseCluster` alone. Another process's commit is noticed after `ClusterConfiguration.changePollingInterval` at
-    /// the latest, plus the time of one read; the process's own are noticed at once, and once more by the next look.
+    /// Each changed row changes the table's counter, too. Without counters, an observation learns of the changes of its
+    /// own `DatabaseCluster` alone. Another process's commit is noticed after
+    /// `ClusterConfiguration.changePollingInterval` at the latest, plus the time of one read; the process's own are
+    /// noticed at once, and once more by the next look.
     ///
     /// A table that is created later, or dropped and created again, has no counter until this is called again. Calling
     /// again for a table that is counted has no effect.

@@ -9,8 +9,8 @@ public import Quarry
 /// config.statementTimeout = .milliseconds(500)
 /// ```
 public struct ClusterConfiguration: Sendable {
-    /// What a cluster has in common with other databases: the label, the number of readers, the limits of waits, the
-    /// preparation of connections, tracers, group commit.
+    /// The settings that a cluster shares with other databases: the label, the number of readers, the limits of waits,
+    /// the preparation of connections, tracers, group commit.
     ///
     /// Settings of files have no effect: `synchronous`, `cacheSize`, `mmapSize`, `vfs` and the like. The readers are
     /// sessions at the leader, so `maximumReaderCount` bounds the reads that are on their way at the same time.
@@ -20,8 +20,8 @@ public struct ClusterConfiguration: Sendable {
     /// default latency of `quarry-node`.
     public var connectTimeout: Duration = .seconds(10)
 
-    /// The longest time that an answer is waited for. Then the statement throws `SQLITE_INTERRUPT`, and its transaction is
-    /// rolled back.
+    /// The longest time that an answer is waited for. Then the statement throws `SQLITE_INTERRUPT`, and its transaction
+    /// is rolled back.
     ///
     /// A node runs one statement at a time, and one that takes longer than the election timeout of the nodes costs the
     /// leader its leadership: 15 times the latency of `quarry-node run --latency`, so 300 ms with the default. The node
@@ -38,18 +38,19 @@ public struct ClusterConfiguration: Sendable {
     /// If it is false, such a write throws an error that says that the outcome is unknown.
     public var keepsCommitJournal = true
 
-    /// Whether a read runs again, until `connectTimeout` has passed, if the leader is lost in its midst. Its closure must
-    /// have no effects beside its result.
+    /// Whether a read runs again, until `connectTimeout` has passed, if the leader is lost in its midst. Its closure
+    /// must have no effects beside its result.
     public var retriesReads = false
 
-    /// Whether a write runs again, until `connectTimeout` has passed, if the leader is lost before its COMMIT or if none is
-    /// found. Nothing of the earlier run is kept. Its closure must have no effects beside its changes and its result.
+    /// Whether a write runs again, until `connectTimeout` has passed, if the leader is lost before its COMMIT or if
+    /// none is found. Nothing of the earlier run is kept. Its closure must have no effects beside its changes and its
+    /// result.
     ///
     /// With both, a rolling restart of the nodes costs time, and no errors.
     public var retriesWrites = false
 
-    /// Called when a statement is prepared whose plan scans a whole table: it takes the longer the larger the table is, and
-    /// a long statement costs the leader its leadership.
+    /// Called when a statement is prepared whose plan scans a whole table: it takes the longer the larger the table is,
+    /// and a long statement costs the leader its leadership.
     ///
     /// ```swift
     /// config.onScan = { scan in logger.warning("scans \(scan.tables): \(scan.sql)") }
@@ -62,8 +63,8 @@ public struct ClusterConfiguration: Sendable {
     /// `DatabaseCluster.countChanges(in:)`.
     public var changePollingInterval: Duration = .milliseconds(200)
 
-    /// Makes connections by other means than TCP, such as TLS: returns the descriptor of a connected stream socket, which
-    /// the session then closes. The second parameter is the number of milliseconds that are left.
+    /// Makes connections by other means than TCP, such as TLS: returns the descriptor of a connected stream socket,
+    /// which the session then closes. The second parameter is the number of milliseconds that are left.
     ///
     /// It is called on a thread that may block.
     public var connect: (@Sendable (_ node: NodeAddress, _ milliseconds: Int) throws -> CInt)?

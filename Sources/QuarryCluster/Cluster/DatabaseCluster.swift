@@ -15,8 +15,8 @@ package import QuarryCore
 /// }
 /// ```
 ///
-/// A cluster is for availability: the death of a machine costs less than a second. It is slower than one machine, and its
-/// nodes keep the whole database in memory. Records, requests, associations and migrations work as on a
+/// A cluster is for availability: the death of a machine costs less than a second. It is slower than one machine, and
+/// its nodes keep the whole database in memory. Records, requests, associations and migrations work as on a
 /// `DatabasePool`; what needs the database in this process throws an error that says so. See <doc:Clusters>.
 ///
 /// A write is acknowledged once most nodes have it on their disks.
@@ -43,10 +43,11 @@ public final class DatabaseCluster: ForwardingWriter {
     /// let cluster = try DatabaseCluster(nodes: ["10.0.0.1:9000", "10.0.0.2:9000"], name: "app")
     /// ```
     ///
-    /// - parameter nodes: the addresses of some nodes, `host:port`. One that answers suffices: it knows the others.
+    /// - parameter nodes: the addresses of some nodes, `host:port`. One answer suffices, because each node knows the
+    ///   others.
     /// - parameter name: the name of the database.
-    /// - throws: `DatabaseError`: 10250 if no leader is found within `connectTimeout`; `SQLITE_MISUSE` for an address that
-    ///   is none; `SQLITE_MISMATCH` for a schema with columns that a node can't carry.
+    /// - throws: `DatabaseError`: 10250 if no leader is found within `connectTimeout`; `SQLITE_MISUSE` for an address
+    ///   that is none; `SQLITE_MISMATCH` for a schema with columns that a node can't carry.
     public convenience init(
         nodes: [String], name: String, configuration: ClusterConfiguration = ClusterConfiguration()
     ) throws {
@@ -130,7 +131,7 @@ public final class DatabaseCluster: ForwardingWriter {
     }
 }
 
-/// What a cluster's database is made of, before its first connection.
+/// The parts of a cluster's database, before its first connection.
 private struct ClusterParts {
     let nodes: [NodeAddress]
     let name: String
@@ -242,7 +243,7 @@ extension DatabaseError {
         extendedResultCode == .SQLITE_ABORT_ROLLBACK || extendedResultCode == .notLeader
     }
 
-    /// Whether a write may or may not have been committed. With the commit journal this happens only if no leader is found
-    /// within `ClusterConfiguration.settlementTimeout`.
+    /// Whether a write may or may not have been committed. With the commit journal this happens only if no leader is
+    /// found within `ClusterConfiguration.settlementTimeout`.
     public var isOutcomeUnknown: Bool { extendedResultCode == .leadershipLost }
 }

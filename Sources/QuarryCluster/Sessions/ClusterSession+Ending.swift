@@ -34,7 +34,8 @@ extension ClusterSession {
     private func endUnwritten(_ sql: String) {
         guard let link, !link.isDead else { return didEnd() }
         do throws(LinkError) {
-            try send([.executeSQL(database: databaseID, sql: sql, arguments: [])], by: link, until: now &+ 1_000_000_000)
+            try send(
+                [.executeSQL(database: databaseID, sql: sql, arguments: [])], by: link, until: now &+ 1_000_000_000)
             owed.append(.end)
         } catch {
             didLose(link, error)
@@ -108,7 +109,7 @@ extension ClusterSession {
     func rollback() {
         defer { didEnd() }
         guard transaction == .open, let link, !link.isDead else { return }
-        // What an interruption was for has ended.
+        // The statement that was to be interrupted has ended.
         waker.clear()
         let limit = now &+ min(settings.statementTimeout, 5_000_000_000)
         do throws(LinkError) {

@@ -125,7 +125,9 @@ extension DatabaseError {
     /// COMMIT may have taken place.
     static func outcomeUnknown(_ reason: LinkError, identifier: CommitIdentifier?) -> DatabaseError {
         let hint =
-            identifier.map { "The transaction was committed if quarry_commit has a row with the id \($0) and isFence = 0." }
+            identifier.map {
+                "The transaction was committed if quarry_commit has a row with the id \($0) and isFence = 0."
+            }
             ?? "ClusterConfiguration.keepsCommitJournal would tell."
         return DatabaseError(
             resultCode: .leadershipLost, message: "\(reason) The outcome of COMMIT is unknown. \(hint)")

@@ -199,7 +199,6 @@ extension ClusterSession {
         }
     }
 
-
     /// Begins the transaction that is pending.
     func beginIfPending(_ call: RemoteCall) throws(DatabaseError) {
         guard case .pending(let begin) = transaction else { return }
@@ -226,8 +225,8 @@ extension ClusterSession {
         knowsVersionOfTransaction = false
     }
 
-    /// Runs `body` until it succeeds: with a new link when one is lost, and again while another client writes. Nothing of
-    /// the transaction has been acknowledged yet.
+    /// Runs `body` until it succeeds: with a new link when one is lost, and again while another client writes. Nothing
+    /// of the transaction has been acknowledged yet.
     ///
     /// - parameter body: returns nil to be run again.
     private func beginning<T>(
@@ -404,5 +403,7 @@ enum LeaderAnswer {
         }
     }
 
-    static func expectResult(_ response: Response, _ link: NodeLink) throws(LinkError) { _ = try result(response, link) }
+    static func expectResult(_ response: Response, _ link: NodeLink) throws(LinkError) {
+        _ = try result(response, link)
+    }
 }

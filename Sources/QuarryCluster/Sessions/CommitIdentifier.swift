@@ -22,8 +22,8 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
     private let low = UInt64.random(in: .min ... .max)
 
     static let table = """
-        CREATE TABLE IF NOT EXISTS quarry_commit (id BLOB PRIMARY KEY, time INTEGER NOT NULL, isFence INTEGER NOT NULL) \
-        STRICT, WITHOUT ROWID
+        CREATE TABLE IF NOT EXISTS quarry_commit \
+        (id BLOB PRIMARY KEY, time INTEGER NOT NULL, isFence INTEGER NOT NULL) STRICT, WITHOUT ROWID
         """
 
     static let insertion = "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, ?)"

@@ -2,7 +2,7 @@ import QuarryClusterWire
 
 /// The statements that a session has prepared at its node.
 ///
-/// The first run of a statement sends its text, the second one prepares it besides, and later ones send the number. A text
+/// The first run of a statement sends its text, the second one also prepares it, and later ones send the number. A text
 /// that runs once needs no round trip of its own.
 struct PreparedStatements {
     enum Form: Equatable {

@@ -3,8 +3,8 @@ import QuarryCore
 
 /// The rows of a query, page by page as the node sends them.
 ///
-/// A node answers one request after the other, so the session lets the rows read the rest of their pages before it sends
-/// another one.
+/// A node answers one request after the other, so the session lets the rows read the rest of their pages before it
+/// sends another one.
 final class SessionRows: RemoteRows {
     let columnCount: Int
     private let columnNames: [String]

@@ -26,7 +26,7 @@ public final class Database {
     @exclusivity(unchecked)
     var shadow = ShadowState()
 
-    /// Has the virtual tables that stand for the statements of a remote connection.
+    /// Has the virtual tables that represent the statements of a remote connection.
     @exclusivity(unchecked)
     var remoteTables: RemoteTables?
 

@@ -1,5 +1,5 @@
-/// Runs the statements of a connection elsewhere. SQLite prepares them on a local database that has the schema alone, the
-/// shadow; rows and changes are at the other end.
+/// Runs the statements of a connection elsewhere. SQLite prepares them on a local database that has the schema alone,
+/// the shadow; rows and changes are at the other end.
 ///
 /// The thread that has the connection calls the methods, one at a time; `interrupt()` may be called from any thread.
 package protocol RemoteConnection: AnyObject, Sendable {
@@ -62,7 +62,8 @@ package protocol RemoteConnection: AnyObject, Sendable {
 
 /// The limits of a call.
 package struct RemoteCall: Sendable {
-    /// The time at which the answer is no longer waited for: nanoseconds of the monotonic clock; `UInt64.max` for never.
+    /// The time at which the answer is no longer waited for: nanoseconds of the monotonic clock; `UInt64.max` for
+    /// never.
     package let deadline: UInt64
 
     /// Whether the shadow has an open transaction.

@@ -39,7 +39,7 @@ package struct RemoteResult: Sendable {
     }
 }
 
-/// Runs the statements that `RemoteTable` stands for.
+/// Runs the statements that `RemoteTable` represents.
 protocol RemoteTableClient: AnyObject {
     /// The arguments of the statement that is about to run.
     var pendingArguments: [DatabaseValue] { get set }
@@ -48,7 +48,7 @@ protocol RemoteTableClient: AnyObject {
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult
 }
 
-/// Virtual tables that stand for statements which run elsewhere: <https://www.sqlite.org/vtab.html#tabfunc2>.
+/// Virtual tables that represent statements which run elsewhere: <https://www.sqlite.org/vtab.html#tabfunc2>.
 ///
 /// A statement of the program becomes a statement on such a table. SQLite binds its arguments, steps it from row to row
 /// and resets it, as it does with any statement: cursors, rows and decoders need no second way.
@@ -62,8 +62,8 @@ protocol RemoteTableClient: AnyObject {
 ///
 /// The second one inserts a row for each that was changed elsewhere, so SQLite's own counts of changes are right.
 ///
-/// The arguments pass through a function, some at a time: SQLite would compare the argument of a table beyond the 16th with
-/// the column of each row, and NULL equals nothing.
+/// The arguments pass through a function, some at a time: SQLite would compare the argument of a table beyond the 16th
+/// with the column of each row, and NULL equals nothing.
 enum RemoteTable {
     /// The most arguments that a statement has: a byte counts them on the wire.
     static let maximumArgumentCount = 255
@@ -71,7 +71,7 @@ enum RemoteTable {
     /// The most arguments of one call of `quarry_arguments`: <https://www.sqlite.org/limits.html#max_function_arg>.
     static let argumentsOfCall = 100
 
-    /// What a virtual table does when it is read or written.
+    /// The effect of reading or writing a virtual table.
     enum Kind {
         /// Runs a query, and has the rows that it returns.
         case query(columnCount: Int)
@@ -102,11 +102,14 @@ enum RemoteTable {
         /// The declaration: the columns of the rows, then the hidden ones that take the SQL, the fingerprint of the
         /// columns' names, and the calls of `quarry_arguments`.
         fileprivate var declaration: String {
-            var columns = (0..<columnCount).map { "c\($0)" }
-            if case .changes = self {} else {
-                columns += ["s HIDDEN", "f HIDDEN", "a0 HIDDEN", "a1 HIDDEN", "a2 HIDDEN"]
-            }
-            return "CREATE TABLE x(\(columns.joined(separator: ", ")))"
+            let columns = (0..<columnCount).map { "c\($0)" }
+            let hidden =
+                if case .changes = self {
+                    [String]()
+                } else {
+                    ["s HIDDEN", "f HIDDEN", "a0 HIDDEN", "a1 HIDDEN", "a2 HIDDEN"]
+                }
+            return "CREATE TABLE x(\((columns + hidden).joined(separator: ", ")))"
         }
     }
 
@@ -136,10 +139,8 @@ enum RemoteTable {
     static func addFunction(client: any RemoteTableClient, to connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(Module(.changes, client)).toOpaque()
         return sqlite3_create_function_v2(
-            connection, "quarry_arguments", -1, SQLITE_UTF8, context, { RemoteTable.takeArguments($0, $1, $2) }, nil, nil
-        ) { context in
-            if let context { Unmanaged<Module>.fromOpaque(context).release() }
-        }
+            connection, "quarry_arguments", -1, SQLITE_UTF8, context, { RemoteTable.takeArguments($0, $1, $2) }, nil,
+            nil, { context in if let context { Unmanaged<Module>.fromOpaque(context).release() } })
     }
 
     /// The first argument is the number of those that earlier calls have taken.
@@ -208,6 +209,7 @@ enum RemoteTable {
         return allocated(methods)
     }()
 
+    // Unchecked: the functions are never changed, and never freed.
     private nonisolated(unsafe) static let changesMethods: UnsafePointer<sqlite3_module> = {
         var methods = sqlite3_module()
         methods.xConnect = { connect($0, $1, $4, $5) }

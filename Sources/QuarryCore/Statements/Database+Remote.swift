@@ -127,13 +127,16 @@ extension Database {
         guard size >= 4096 else { return }
         throw DatabaseError(
             resultCode: .SQLITE_TOOBIG,
-            message: "the names of the columns need \(size) bytes: a node has room for 4095. Name long expressions with AS.",
+            message:
+                "the names of the columns need \(size) bytes: a node has room for 4095. Name long expressions with AS.",
             sql: sql)
     }
 
     /// Reports the tables that the plan of a statement scans as a whole: <https://www.sqlite.org/eqp.html>.
     private func reportScans(_ sql: String, _ remote: any RemoteConnection) {
-        guard let details = try? lookUp("EXPLAIN QUERY PLAN \(sql)", { StatementColumns.string($0, 3) ?? "" }) else { return }
+        guard let details = try? lookUp("EXPLAIN QUERY PLAN \(sql)", { StatementColumns.string($0, 3) ?? "" }) else {
+            return
+        }
         let tables = details.compactMap { detail -> String? in
             guard detail.hasPrefix("SCAN "), !detail.contains("VIRTUAL TABLE"), detail != "SCAN CONSTANT ROW" else {
                 return nil
@@ -166,7 +169,9 @@ extension Database {
             case .rollback:
                 if !isAutocommit { rollBackRemotely(remote) }
             case .savepoint:
-                if isAutocommit { try remote.begin(statement.sql, remoteCall(remote)) } else {
+                if isAutocommit {
+                    try remote.begin(statement.sql, remoteCall(remote))
+                } else {
                     try remote.run(statement.sql, remoteCall(remote))
                 }
             case .release:

@@ -1,5 +1,5 @@
-// The shadow of a remote connection: a local database with the schema of the other end and without rows. SQLite prepares
-// the program's statements on it, and answers questions about the schema.
+// The shadow of a remote connection: a local database with the schema of the other end and without rows. SQLite
+// prepares the program's statements on it, and answers questions about the schema.
 //
 // The version of the schema comes with the first answer of each transaction. If it is another one, the next statement
 // finds the shadow rebuilt. A name that the shadow doesn't know is asked for once more before it is an error.
@@ -153,5 +153,7 @@ extension RemoteSchemaEntry {
 
 extension String {
     /// The text as a literal of SQL.
-    var quotedSQLText: String { "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'" }
+    var quotedSQLText: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
 }

@@ -24,7 +24,9 @@ enum RemoteRoute: Equatable {
             case "CREATE", "DROP":
                 let second = words.next()
                 let isTemporary = second == "TEMP" || second == "TEMPORARY"
-                self = isTemporary ? .refused("a temporary table, view or trigger, which the next leader won't have") : .both
+                self =
+                    isTemporary
+                    ? .refused("a temporary table, view or trigger, which the next leader won't have") : .both
             default: self = .both
             }
         }
@@ -62,13 +64,17 @@ struct RemotePragma {
         switch name {
         // The schema, and what the library itself has.
         case "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
-            "database_list", "schema_version" where name != "schema_version" || !hasArgument:
+            "database_list",
+            "schema_version" where name != "schema_version" || !hasArgument:
             .shadow
         case "foreign_keys", "function_list", "module_list", "pragma_list", "collation_list", "compile_options",
-            "encoding", "legacy_alter_table", "recursive_triggers", "query_only" where !hasArgument:
+            "encoding", "legacy_alter_table", "recursive_triggers",
+            "query_only" where !hasArgument:
             .shadow
         case "foreign_key_check", "integrity_check", "quick_check": .remote
-        case "page_count", "freelist_count", "page_size", "application_id", "journal_mode" where !hasArgument: .remote
+        case "page_count", "freelist_count", "page_size", "application_id",
+            "journal_mode" where !hasArgument:
+            .remote
         case "user_version": .remote
         case "defer_foreign_keys": .both
         default: .refused("PRAGMA \(name)\(hasArgument ? " with a value" : "")")

@@ -65,9 +65,11 @@ import Testing
             }
             // The cluster is in order.
             try cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('third')") }
-            #expect(try cluster.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM player WHERE name = 'third'") } == 1)
+            #expect(
+                try cluster.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM player WHERE name = 'third'") }
+                    == 1)
         }
-        // What precedes the first acknowledged statement, and the COMMIT, is repeated or settled.
+        // Requests before the first acknowledged statement are repeated, and the COMMIT is settled.
         #expect(acknowledged > 0 && refused > 0, "\(fault): \(acknowledged) acknowledged, \(refused) refused")
     }
 

@@ -24,7 +24,8 @@ struct ClusterFixture {
     let nodes: EmulatedCluster
     let cluster: DatabaseCluster
 
-    static let schema = "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, score INTEGER, photo BLOB)"
+    static let schema =
+        "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, score INTEGER, photo BLOB)"
 
     init(
         nodeCount: Int = 3, schema: String = ClusterFixture.schema,

@@ -8,7 +8,8 @@ import Testing
     @Test func ownChanges() async throws {
         let fixture = try ClusterFixture()
         let cluster = fixture.cluster
-        var counts = ValueObservation.tracking { db in try Player.fetchCount(db) }.values(in: cluster).makeAsyncIterator()
+        var counts = ValueObservation.tracking { db in try Player.fetchCount(db) }.values(in: cluster)
+            .makeAsyncIterator()
         #expect(try await counts.next() == 0)
         try await cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
         #expect(try await counts.next() == 1)

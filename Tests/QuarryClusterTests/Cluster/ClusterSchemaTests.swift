@@ -87,17 +87,19 @@ import Testing
     func declaredTypesThatNodesCannotCarry(_ type: String) throws {
         let fixture = try ClusterFixture()
         let error = #expect(throws: DatabaseError.self) {
-            try fixture.cluster.write { db in try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a \(type))") }
+            try fixture.cluster.write { db in try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a \(type))")
+            }
         }
         #expect(error?.resultCode == .SQLITE_MISMATCH)
         #expect(error?.message?.contains("t.a \(type)") == true)
         #expect(try fixture.nodes.query("SELECT count(*) FROM sqlite_schema WHERE name = 't'") == [[.integer(0)]])
-        // Such a table is refused when it is there.
+        // An existing table of this kind is refused, too.
         try fixture.nodes.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a \(type))")
         let opening = #expect(throws: DatabaseError.self) { _ = try fixture.other() }
         #expect(opening?.resultCode == .SQLITE_MISMATCH)
         // The SQL of the message mends it.
-        let sql = try #require(opening?.message?.split(separator: ": ", maxSplits: 2).last?.split(separator: "table: ").last)
+        let sql = try #require(
+            opening?.message?.split(separator: ": ", maxSplits: 2).last?.split(separator: "table: ").last)
         try fixture.nodes.execute("INSERT INTO t VALUES (1, 1); \(sql)")
         #expect(try fixture.other().read { db in try Int.fetchOne(db, sql: "SELECT a FROM t") } == 1)
     }

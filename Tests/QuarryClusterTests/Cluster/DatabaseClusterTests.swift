@@ -209,7 +209,8 @@ import Testing
         let fixture = try ClusterFixture()
         try fixture.cluster.write { db in
             try db.execute(
-                sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: ["score": 5, "name": "Arthur"])
+                sql: "INSERT INTO player (name, score) VALUES (:name, :score)",
+                arguments: ["score": 5, "name": "Arthur"])
             let statement = try db.makeStatement(sql: "SELECT ?2, :a, ?1, :a")
             let row = try Row.fetchOne(statement, arguments: [1, 2, 3])
             #expect(row.map { Array($0.databaseValues) } == [2, 3, 1, 3].map(\.databaseValue))

@@ -13,8 +13,8 @@ struct ReentrancyCase: Sendable, CustomStringConvertible {
         }
     }
 
-    /// About `count` cases at random, as many of each place: some actions end the access before the place is reached, so
-    /// a place that chance leaves with a few cases may not be reached at all.
+    /// About `count` cases at random, as many of each place: some actions end the access before the place is reached,
+    /// so a place that chance leaves with a few cases may not be reached at all.
     static func some(_ count: Int, using random: inout SeededGenerator) -> [ReentrancyCase] {
         let length = all.count / ReentrancyPlace.all.count
         let share = (count + ReentrancyPlace.all.count - 1) / ReentrancyPlace.all.count
