@@ -288,13 +288,30 @@ extension ClusterSession {
         transaction = .pending("BEGIN IMMEDIATE")
         do throws(DatabaseError) {
             try beginIfPending(call)
-            let result = try body()
+            var result: Result<T, DatabaseError>
+            do throws(DatabaseError) {
+                result = .success(try body())
+            } catch {
+                guard try hasKeptRows(after: error, call) else { throw error }
+                result = .failure(error)
+            }
             try commit("COMMIT", call)
-            return result
+            return try result.get()
         } catch {
             rollback()
             throw error
         }
+    }
+
+    /// Whether a statement that has failed keeps the rows before the one at fault, as `ON CONFLICT FAIL` does:
+    /// <https://www.sqlite.org/lang_conflict.html>.
+    private func hasKeptRows(after error: DatabaseError, _ call: RemoteCall) throws(DatabaseError) -> Bool {
+        guard error.resultCode == .SQLITE_CONSTRAINT, transaction == .open else { return false }
+        let rows = try queryInTransaction("SELECT changes()", [], isReadonly: true, call)
+        defer { rows.close() }
+        var count: Int64 = 0
+        if try rows.next() { rows.withValue(0) { if case .integer(let value) = $0 { count = value } } }
+        return count > 0
     }
 
     // MARK: - The schema
