@@ -50,10 +50,33 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // Nodes as processes.
+        // Nodes as processes, for tests.
+        .target(
+            name: "ClusterTestSupport",
+            dependencies: ["ClusterNode", .product(name: "QuarryClusterWire", package: "Quarry")],
+            path: "Tests/ClusterTestSupport",
+            swiftSettings: settings),
         .testTarget(
             name: "ClusterNodeTests",
-            dependencies: ["ClusterNode", "quarry-node", .product(name: "QuarryClusterWire", package: "Quarry")],
+            dependencies: [
+                "ClusterNode", "ClusterTestSupport", "quarry-node",
+                .product(name: "QuarryClusterWire", package: "Quarry"),
+            ],
+            swiftSettings: settings),
+
+        // DatabaseCluster on real nodes.
+        .executableTarget(
+            name: "ClusterTestClient",
+            dependencies: [
+                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
+            ],
+            path: "Tests/ClusterTestClient", swiftSettings: settings),
+        .testTarget(
+            name: "ClusterDatabaseTests",
+            dependencies: [
+                "ClusterNode", "ClusterTestClient", "ClusterTestSupport", "quarry-node",
+                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
+            ],
             swiftSettings: settings),
     ]
 )

@@ -77,7 +77,7 @@ public final class NodeClient {
     }
 
     /// Seconds of a clock that only rises.
-    static func now() -> Double {
+    package static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

@@ -1,3 +1,4 @@
+import ClusterTestSupport
 import Foundation
 import QuarryClusterWire
 import Testing
@@ -20,15 +21,8 @@ import Testing
         let others = try addresses[1...].map {
             try NodeProcess($0, in: folder.path, join: [addresses[0]], options: options)
         }
-        try waitForVoters(3, addresses, connector ?? self.connector)
+        try NodeFolder.waitForVoters(3, addresses, connector ?? self.connector)
         return [first] + others
-    }
-
-    func waitForVoters(_ count: Int, _ addresses: [NodeAddress], _ connector: any Connector) throws {
-        try NodeFolder.wait("\(count) voters") {
-            let members = try NodeClient.leader(of: addresses, connector, seconds: 1).members()
-            return members.filter { $0.role == .voter }.count == count ? () : nil
-        }
     }
 
     /// A connection to the leader that has the database open.

@@ -1,3 +1,4 @@
+import ClusterTestSupport
 import Foundation
 import QuarryClusterWire
 import Testing
@@ -10,38 +11,12 @@ import Testing
 
     init() throws { folder = try NodeFolder() }
 
-    /// A folder with an authority and a certificate of its own: `--certificate`, `--key` and `--authority`.
-    func authority(_ name: String) throws -> (certificate: String, key: String, authority: String) {
-        let path = "\(folder.path)/\(name)"
-        let script = Process()
-        script.executableURL = URL(fileURLWithPath: "/bin/sh")
-        script.arguments = [
-            "-euc",
-            """
-            mkdir "$0" && cd "$0"
-            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -days 2 \
-                -subj "/CN=authority" 2>/dev/null
-            openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout node.key -out node.csr \
-                -subj "/CN=node" 2>/dev/null
-            openssl x509 -req -in node.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out node.pem -days 2 2>/dev/null
-            """, path,
-        ]
-        try script.run()
-        script.waitUntilExit()
-        #expect(script.terminationStatus == 0)
-        return ("\(path)/node.pem", "\(path)/node.key", "\(path)/ca.pem")
-    }
-
-    func options(_ files: (certificate: String, key: String, authority: String)) -> [String] {
-        ["--certificate", files.certificate, "--key", files.key, "--authority", files.authority]
-    }
-
     @Test func nodesWithCertificatesFormACluster() throws {
-        let files = try authority("own")
+        let files = try CertificateFiles(in: folder, "own")
         let connector = TLSConnector(
-            try Certificates(certificate: files.certificate, key: files.key, authority: files.authority))
+            try files.certificates())
         let tests = ClusterTests(folder: folder)
-        let nodes = try tests.threeNodes(options: options(files), connector: connector)
+        let nodes = try tests.threeNodes(options: files.options, connector: connector)
         let client = try tests.open(nodes, connector)
         try tests.execute(client, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT) STRICT")
         // More bytes than the sockets' buffers hold, in both directions.
@@ -56,33 +31,33 @@ import Testing
         var reader = page.makeReader()
         #expect(try reader.next())
         #expect(try page.value(of: reader.cells[0]) == .text(long))
-        let status = try NodeProcess.run(["status", "--node", "\(nodes[1].address)"] + options(files))
+        let status = try NodeProcess.run(["status", "--node", "\(nodes[1].address)"] + files.options)
         #expect(status.output.split(separator: "\n").count == 3, "\(status.output)")
     }
 
     @Test func strangersAreRefused() throws {
-        let files = try authority("own")
+        let files = try CertificateFiles(in: folder, "own")
         let address = try NodeFolder.addresses(1)[0]
-        let node = try NodeProcess(address, in: folder.path, options: options(files))
+        let node = try NodeProcess(address, in: folder.path, options: files.options)
         // In the clear.
         #expect(throws: NodeError.self) { try NodeClient(address, SocketConnector(), seconds: 2).leader() }
         // With a certificate of another authority, which the node refuses, and whose owner refuses the node's.
-        let other = try authority("other")
+        let other = try CertificateFiles(in: folder, "other")
         let stranger = TLSConnector(
-            try Certificates(certificate: other.certificate, key: other.key, authority: other.authority))
+            try other.certificates())
         #expect(throws: (any Error).self) { try NodeClient(address, stranger, seconds: 2).leader() }
         // The stranger trusts the node's authority; only its own certificate is wrong.
         let forger = TLSConnector(
             try Certificates(certificate: other.certificate, key: other.key, authority: files.authority))
         #expect(throws: (any Error).self) { try NodeClient(address, forger, seconds: 2).leader() }
         let own = TLSConnector(
-            try Certificates(certificate: files.certificate, key: files.key, authority: files.authority))
+            try files.certificates())
         #expect(try NodeClient(address, own).leader()?.address == node.address)
     }
 
     @Test func badFilesAreNamed() throws {
-        let files = try authority("own")
-        let other = try authority("other")
+        let files = try CertificateFiles(in: folder, "own")
+        let other = try CertificateFiles(in: folder, "other")
         let missing = #expect(throws: NodeError.self) {
             try Certificates(certificate: "/nowhere.pem", key: files.key, authority: files.authority)
         }

@@ -174,11 +174,12 @@ extension ConnectionGroup {
 }
 
 extension DatabaseError {
-    /// The error of the writes whose transaction another write has lost.
+    /// The error of the writes whose transaction another write has lost. Nothing of them was kept. On a cluster, the
+    /// code says that they may run again.
     fileprivate static func sharedTransactionWasLost(_ error: any Error) -> DatabaseError {
         let reason = (error as? DatabaseError).map { "\($0.extendedResultCode): \($0.message ?? "")" } ?? "\(error)"
         return DatabaseError(
-            resultCode: .SQLITE_ABORT,
+            resultCode: .SQLITE_ABORT_ROLLBACK,
             message:
                 "the transaction that this write shared with others was rolled back: one of them failed (\(reason))")
     }

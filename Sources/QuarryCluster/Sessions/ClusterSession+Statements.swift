@@ -76,16 +76,22 @@ extension ClusterSession {
             var (requests, behind) = requests(sql, arguments, returnsRows: true)
             if !isReadonly {
                 requests.append(
-                    .querySQL(database: databaseID, sql: "SELECT last_insert_rowid()", arguments: []))
+                    .querySQL(
+                        database: databaseID, sql: "SELECT last_insert_rowid(), changes()", arguments: []))
             }
             try send(requests, by: link, until: limit)
-            let rows = try self.rows(try receive(by: link, until: limit), link)
+            let response = try receive(by: link, until: limit)
             owed += behind
+            if !isReadonly, case .failure = response { owed.append(.effects) }
+            let rows = try self.rows(response, link)
             guard !isReadonly else { return rows }
             rows.readAhead()
             if case .rows(let page) = try receive(by: link, until: limit) {
                 var reader = page.makeReader()
-                if (try? reader.next()) == true { lastInsertedRowID = reader.cells[0].integer }
+                if (try? reader.next()) == true {
+                    lastInsertedRowID = reader.cells[0].integer
+                    changesCount = Int(reader.cells[1].integer)
+                }
             }
             return rows
         } catch {
@@ -281,13 +287,30 @@ extension ClusterSession {
         transaction = .pending("BEGIN IMMEDIATE")
         do throws(DatabaseError) {
             try beginIfPending(call)
-            let result = try body()
+            var result: Result<T, DatabaseError>
+            do throws(DatabaseError) {
+                result = .success(try body())
+            } catch {
+                guard try hasKeptRows(after: error, call) else { throw error }
+                result = .failure(error)
+            }
             try commit("COMMIT", call)
-            return result
+            return try result.get()
         } catch {
             rollback()
             throw error
         }
+    }
+
+    /// Whether a statement that has failed keeps the rows before the one at fault, as `ON CONFLICT FAIL` does:
+    /// <https://www.sqlite.org/lang_conflict.html>.
+    private func hasKeptRows(after error: DatabaseError, _ call: RemoteCall) throws(DatabaseError) -> Bool {
+        guard error.resultCode == .SQLITE_CONSTRAINT, transaction == .open else { return false }
+        let rows = try queryInTransaction("SELECT changes()", [], isReadonly: true, call)
+        defer { rows.close() }
+        var count: Int64 = 0
+        if try rows.next() { rows.withValue(0) { if case .integer(let value) = $0 { count = value } } }
+        return count > 0
     }
 
     // MARK: - The schema

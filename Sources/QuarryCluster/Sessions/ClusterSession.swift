@@ -27,6 +27,8 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         case end
         case prepared(String)
         case finalized
+        /// About the effects of a change that has failed.
+        case effects
     }
 
     let settings: SessionSettings
@@ -53,6 +55,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
 
     private(set) var schemaVersion: Int64?
     var lastInsertedRowID: Int64 = 0
+    var changesCount = 0
 
     /// Whether foreign keys are enforced. A new link is told.
     var checksForeignKeys = true

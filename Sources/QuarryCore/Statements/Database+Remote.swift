@@ -40,8 +40,20 @@ final class RemoteTables: RemoteTableClient {
         let rows = try call { call throws(DatabaseError) in
             try remote.query(sql, arguments, isReadonly: isReadonly, call)
         }
-        if !isReadonly { RemoteTable.setLastInsertedRowID(database.pointer, remote.lastInsertedRowID) }
+        if !isReadonly {
+            countChanges(remote.changesCount)
+            RemoteTable.setLastInsertedRowID(database.pointer, remote.lastInsertedRowID)
+        }
         return rows
+    }
+
+    /// Lets SQLite count changes. The statement that returns rows is a query to it, which leaves its counts as they are.
+    private func countChanges(_ count: Int) {
+        database.runOnShadow(
+            """
+            WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT 1 FROM n LIMIT \(count)) \
+            INSERT INTO quarry_changes SELECT i FROM n
+            """)
     }
 
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
@@ -93,9 +105,9 @@ extension Database {
         let list = arguments.joined(separator: ", ")
         let carrier: String
         let table: RemoteTable.Kind
+        if !isReadonly { try remoteTables?.add(.changes) }
         if names.isEmpty {
             table = .execution
-            try remoteTables?.add(.changes)
             carrier = "INSERT INTO quarry_changes SELECT rowid FROM quarry_execution(\(list))"
         } else {
             table = isReadonly ? .query(columnCount: names.count) : .returning(columnCount: names.count)

@@ -1,27 +1,32 @@
-import Foundation
-
-@testable import ClusterNode
+package import ClusterNode
+package import Foundation
+import QuarryClusterWire
 
 /// A program that a test started. The end of this object kills it.
-final class NodeProcess {
-    let address: NodeAddress
-    let directory: String
+package final class NodeProcess {
+    package let address: NodeAddress
+    package let directory: String
     private let process = Process()
     private let output = Pipe()
     private let errors: String
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// The program, built next to the tests.
-    static let program: URL = {
+    package static let program = program("quarry-node")
+
+    /// A program that is built next to the tests.
+    package static func program(_ name: String) -> URL {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("quarry-node")
-    }()
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(name)
+    }
 
     /// Starts a node, and waits until it is ready.
-    init(_ address: NodeAddress, in folder: String, join: [NodeAddress] = [], options: [String] = []) throws {
+    package init(_ address: NodeAddress, in folder: String, join: [NodeAddress] = [], options: [String] = []) throws {
         self.address = address
         directory = "\(folder)/\(address.port)"
         errors = "\(directory).log"
@@ -39,23 +44,25 @@ final class NodeProcess {
         }
     }
 
-    var log: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
+    package var log: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
 
-    func kill() {
+    package var isRunning: Bool { process.isRunning }
+
+    package func kill() {
         guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
     /// Ends the node by SIGTERM, and returns its exit code.
-    func terminate() -> Int32 {
+    package func terminate() -> Int32 {
         process.terminate()
         process.waitUntilExit()
         return process.terminationStatus
     }
 
     /// The resident memory in bytes.
-    var memory: Int {
+    package var memory: Int {
         let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
         return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) * 1024
@@ -64,7 +71,7 @@ final class NodeProcess {
     deinit { kill() }
 
     /// Runs the program to its end: its exit code, and the output with the errors.
-    static func run(_ arguments: [String]) throws -> (code: Int32, output: String) {
+    package static func run(_ arguments: [String]) throws -> (code: Int32, output: String) {
         let process = Process()
         let output = Pipe()
         process.executableURL = program
@@ -79,10 +86,10 @@ final class NodeProcess {
 }
 
 /// A folder that is deleted with this object, and free ports.
-final class NodeFolder {
-    let path: String
+package final class NodeFolder {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("quarry-node-\(UUID())").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
@@ -90,7 +97,7 @@ final class NodeFolder {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Addresses whose ports were free a moment ago.
-    static func addresses(_ count: Int) throws -> [NodeAddress] {
+    package static func addresses(_ count: Int) throws -> [NodeAddress] {
         let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
         defer { sockets.forEach { close($0) } }
         return try sockets.map { descriptor in
@@ -108,8 +115,16 @@ final class NodeFolder {
         }
     }
 
+    /// Waits until a cluster has a number of voters.
+    package static func waitForVoters(_ count: Int, _ addresses: [NodeAddress], _ connector: any Connector) throws {
+        try wait("\(count) voters") {
+            let members = try NodeClient.leader(of: addresses, connector, seconds: 1).members()
+            return members.filter { $0.role == .voter }.count == count ? () : nil
+        }
+    }
+
     /// Tries until a deadline; each look waits for the nodes' answers.
-    static func wait<T>(_ subject: String, seconds: Double = 60, _ body: () throws -> T?) throws -> T {
+    package static func wait<T>(_ subject: String, seconds: Double = 60, _ body: () throws -> T?) throws -> T {
         let end = NodeClient.now() + seconds
         var last: (any Error)?
         while NodeClient.now() < end {

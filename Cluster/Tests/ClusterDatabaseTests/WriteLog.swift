@@ -1,0 +1,155 @@
+import Foundation
+import Quarry
+import QuarryCluster
+import Synchronization
+import Testing
+
+/// The outcomes of the writes of many tasks, and their comparison with the database.
+final class WriteLog: Sendable {
+    struct Unknown: Sendable {
+        let key: String
+        let error: DatabaseError
+    }
+
+    private struct State {
+        var acknowledged: [String] = []
+        /// Failed, and nothing was kept.
+        var refused: [String] = []
+        var unknown: [Unknown] = []
+        /// Errors that should not occur.
+        var others: [String] = []
+        var isEnding = false
+        /// The number of faults so far. Writes that begin later count for `waiters`.
+        var faultCount = 0
+        var acknowledgedSinceFault = 0
+        var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    static let schema = """
+        CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;
+        CREATE TABLE counter (count INTEGER NOT NULL) STRICT;
+        INSERT INTO counter VALUES (0)
+        """
+
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
+    var acknowledgedCount: Int { state.withLock { $0.acknowledged.count } }
+    var refusedCount: Int { state.withLock { $0.refused.count } }
+    var unknownWrites: [Unknown] { state.withLock { $0.unknown } }
+
+    func end() { state.withLock { $0.isEnding = true } }
+
+    /// A fault is about to happen.
+    func noteFault() {
+        state.withLock { state in
+            state.faultCount += 1
+            state.acknowledgedSinceFault = 0
+        }
+    }
+
+    /// Waits until some writes that began after the last fault have been acknowledged.
+    func waitForWrites(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.acknowledgedSinceFault >= count { return true }
+                state.waiters.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Writes a row with the key, and notes the outcome.
+    func write(_ key: String, _ cluster: DatabaseCluster) async {
+        let faultCount = state.withLock { $0.faultCount }
+        do {
+            try await cluster.write { db in
+                try db.execute(sql: "INSERT INTO item (key) VALUES (?)", arguments: [key])
+                try db.execute(sql: "UPDATE counter SET count = count + 1")
+            }
+            let continuations = state.withLock { state in
+                state.acknowledged.append(key)
+                if state.faultCount == faultCount { state.acknowledgedSinceFault += 1 }
+                let count = state.acknowledgedSinceFault
+                let ready = state.waiters.filter { $0.count <= count }
+                state.waiters.removeAll { $0.count <= count }
+                return ready.map(\.continuation)
+            }
+            for continuation in continuations { continuation.resume() }
+        } catch let error as DatabaseError where error.isRetryableInCluster {
+            state.withLock { $0.refused.append(key) }
+        } catch let error as DatabaseError where error.isOutcomeUnknown {
+            state.withLock { $0.unknown.append(Unknown(key: key, error: error)) }
+        } catch {
+            state.withLock { $0.others.append("\(key): \(error)") }
+        }
+    }
+
+    /// Runs writers until `end`, beside `body`.
+    func withWriters(_ count: Int, _ cluster: DatabaseCluster, _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            for writer in 0..<count {
+                group.addTask {
+                    var number = 0
+                    while !self.isEnding {
+                        await self.write("\(writer)-\(number)", cluster)
+                        number += 1
+                    }
+                }
+            }
+            defer { end() }
+            try await body()
+            end()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Compares the database with the outcomes: acknowledged writes are kept once, refused ones are not, and the
+    /// journal tells the others.
+    func check(_ cluster: DatabaseCluster) async throws {
+        let state = state.withLock { ($0.acknowledged, $0.refused, $0.unknown, $0.others) }
+        let (acknowledged, refused, unknown, others) = state
+        let (counts, count, integrity) = try await cluster.read { db in
+            var counts: [String: Int] = [:]
+            for row in try Row.fetchAll(db, sql: "SELECT key, count(*) FROM item GROUP BY key") {
+                counts[row[0]] = row[1]
+            }
+            return (
+                counts, try Int.fetchOne(db, sql: "SELECT count FROM counter"),
+                try String.fetchOne(db, sql: "PRAGMA integrity_check")
+            )
+        }
+        let lost = acknowledged.filter { counts[$0] == nil }
+        let kept = refused.filter { counts[$0] != nil }
+        #expect(lost == [], "acknowledged writes were lost")
+        #expect(kept == [], "refused writes were kept")
+        #expect(counts.filter { $0.value != 1 } == [:], "writes were kept more than once")
+        #expect(others == [], "other errors")
+        var committedCount = 0
+        for write in unknown {
+            // The message names the row that tells.
+            let isCommitted = try await cluster.isCommitted(write.error)
+            #expect(isCommitted == (counts[write.key] != nil), "\(write.key): \(write.error)")
+            committedCount += isCommitted ? 1 : 0
+        }
+        #expect(counts.count == acknowledged.count + committedCount)
+        #expect(count == counts.count)
+        #expect(integrity == "ok")
+        print("\(acknowledged.count) writes acknowledged, \(refused.count) refused, \(unknown.count) unknown")
+    }
+}
+
+extension DatabaseCluster {
+    /// Looks up the outcome of a write in the commit journal, as its error's message says.
+    func isCommitted(_ error: DatabaseError) async throws -> Bool {
+        let message = try #require(error.message)
+        let start = try #require(message.range(of: "the id ")?.upperBound)
+        let literal = message[start...].prefix { $0 != " " }
+        return try await read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS(SELECT * FROM quarry_commit WHERE id = \(literal) AND isFence = 0)") == true
+        }
+    }
+}
