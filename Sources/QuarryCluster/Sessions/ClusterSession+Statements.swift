@@ -81,6 +81,8 @@ extension ClusterSession {
             try send(requests, by: link, until: limit)
             let rows = try self.rows(try receive(by: link, until: limit), link)
             owed += behind
+            if !isReadonly, case .failure = response { owed.append(.ignored) }
+            let rows = try self.rows(response, link)
             guard !isReadonly else { return rows }
             rows.readAhead()
             if case .rows(let page) = try receive(by: link, until: limit) {

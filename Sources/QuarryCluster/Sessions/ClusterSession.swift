@@ -27,6 +27,8 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         case end
         case prepared(String)
         case finalized
+        /// Of a question about a statement that has failed.
+        case ignored
     }
 
     let settings: SessionSettings
@@ -87,6 +89,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         link = nil
         owed.removeAll()
         prepared = PreparedStatements()
+        streaming?.linkDidEnd()
         streaming = nil
         versionOfLink = nil
         if transaction == .open { transaction = .none }
@@ -154,6 +157,8 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
             case (.prepared(let sql), .statement(_, let id, _)): prepared.didPrepare(sql, id: id)
             case (.prepared(let sql), .failure): prepared.didPrepare(sql, id: nil)
             case (.end, .failure(let code, let message)):
+                // Any other failure leaves the state of the session's transaction unknown.
+                guard LinkError.lostLeaderCodes.contains(code) else { throw .closed(link.address) }
                 throw .failed(link.address, code: code, message: message)
             default: break
             }
