@@ -76,7 +76,7 @@ extension ClusterSession {
             var (requests, behind) = requests(sql, arguments, returnsRows: true)
             if !isReadonly {
                 requests.append(
-                    .querySQL(database: databaseID, sql: "SELECT last_insert_rowid()", arguments: []))
+                    .querySQL(database: databaseID, sql: "SELECT last_insert_rowid(), changes()", arguments: []))
             }
             try send(requests, by: link, until: limit)
             let rows = try self.rows(try receive(by: link, until: limit), link)
@@ -87,7 +87,9 @@ extension ClusterSession {
             rows.readAhead()
             if case .rows(let page) = try receive(by: link, until: limit) {
                 var reader = page.makeReader()
-                if (try? reader.next()) == true { lastInsertedRowID = reader.cells[0].integer }
+                if (try? reader.next()) == true {
+                    (lastInsertedRowID, lastChangesCount) = (reader.cells[0].integer, Int(reader.cells[1].integer))
+                }
             }
             return rows
         } catch {

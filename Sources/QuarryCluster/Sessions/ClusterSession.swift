@@ -55,6 +55,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
 
     private(set) var schemaVersion: Int64?
     var lastInsertedRowID: Int64 = 0
+    var lastChangesCount = 0
 
     /// Whether foreign keys are enforced. A new link is told.
     var checksForeignKeys = true

@@ -23,6 +23,9 @@ package protocol RemoteConnection: AnyObject, Sendable {
     /// The rowid of the last insertion at the other end.
     var lastInsertedRowID: Int64 { get }
 
+    /// The number of rows that the last change with RETURNING has changed.
+    var lastChangesCount: Int { get }
+
     /// Runs a change that returns no rows.
     func execute(_ sql: String, _ arguments: [DatabaseValue], _ call: RemoteCall) throws(DatabaseError) -> RemoteResult
 

@@ -40,12 +40,17 @@ final class RemoteTables: RemoteTableClient {
         let rows = try call { call throws(DatabaseError) in
             try remote.query(sql, arguments, isReadonly: isReadonly, call)
         }
-        if !isReadonly { RemoteTable.setLastInsertedRowID(database.pointer, remote.lastInsertedRowID) }
+        if !isReadonly {
+            database.noteRemoteChanges(remote.lastChangesCount, lastInsertedRowID: remote.lastInsertedRowID)
+        }
         return rows
     }
 
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
-        try call { call throws(DatabaseError) in try remote.execute(sql, arguments, call) }
+        let result = try call { call throws(DatabaseError) in try remote.execute(sql, arguments, call) }
+        // A node answers a PRAGMA with the counts of an earlier statement.
+        if case .query = StatementKind(sql: Substring(sql).utf8) { return result }
+        return RemoteResult(lastInsertedRowID: result.lastInsertedRowID, changesCount: 0)
     }
 
     private func call<T>(_ body: (RemoteCall) throws(DatabaseError) -> T) throws(DatabaseError) -> T {
@@ -95,8 +100,14 @@ extension Database {
         let table: RemoteTable.Kind
         if names.isEmpty {
             table = .execution
-            try remoteTables?.add(.changes)
-            carrier = "INSERT INTO quarry_changes SELECT rowid FROM quarry_execution(\(list))"
+            let query = "SELECT rowid FROM \(table.tableName)(\(list))"
+            if case .query = kind {
+                try remoteTables?.add(.changes)
+                carrier = "INSERT INTO \(RemoteTable.Kind.changes.tableName) \(query)"
+            } else {
+                // A PRAGMA changes no rows.
+                carrier = query
+            }
         } else {
             table = isReadonly ? .query(columnCount: names.count) : .returning(columnCount: names.count)
             let columns = names.enumerated().map { "c\($0.offset) AS \($0.element.quotedDatabaseIdentifier)" }
@@ -231,6 +242,17 @@ extension Database {
             shadow.hasOpenChange = false
             runOnShadow("ROLLBACK")
         }
+    }
+
+    /// Lets SQLite count rows that were changed at the other end, as a statement with RETURNING that it ran itself does.
+    func noteRemoteChanges(_ count: Int, lastInsertedRowID: Int64) {
+        guard (try? remoteTables?.add(.changes)) != nil else { return }
+        runOnShadow(
+            """
+            WITH RECURSIVE changes(n) AS (SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
+            INSERT INTO \(RemoteTable.Kind.changes.tableName) SELECT \(lastInsertedRowID) FROM changes
+            """)
+        RemoteTable.setLastInsertedRowID(pointer, lastInsertedRowID)
     }
 
     /// Runs a statement on the shadow alone.
