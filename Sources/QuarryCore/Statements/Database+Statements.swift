@@ -240,11 +240,11 @@ extension Database {
         case .empty:
             return (nil, end)
         case .failure(let code):
-            if let remote, try learnMissingSchema(remote, code) {
+            let rest = Substring(sql).utf8.dropFirst(start)
+            if let remote, try learnMissingSchema(remote, code, sql: rest) {
                 return try prepareOnce(text, from: start, sql: sql, persistent: persistent)
             }
-            let rest = Substring(Substring(sql).utf8.dropFirst(start))
-            throw error(code, sql: String(Substring(rest.utf8.skippingSpaceAndComments.droppingTrailingSpace)))
+            throw error(code, sql: String(Substring(rest.skippingSpaceAndComments.droppingTrailingSpace)))
         }
     }
 
