@@ -44,12 +44,16 @@ extension ClusterSession {
             return try inOwnTransaction(call) { () throws(DatabaseError) in try changeSchema(sql, call) }
         }
         try beginIfPending(call)
-        if isSetting { return try runInTransaction(sql, call) }
+        if isSetting {
+            try runInTransaction(sql, call)
+            if kind == "ROLLBACK", hasChangedSchema { schemaDidChange() }
+            return
+        }
         try changeSchema(sql, call)
     }
 
     private func changeSchema(_ sql: String, _ call: RemoteCall) throws(DatabaseError) {
-        hasWritten = true
+        (hasWritten, hasChangedSchema) = (true, true)
         try runInTransaction(sql, call)
         schemaDidChange()
     }
@@ -226,7 +230,7 @@ extension ClusterSession {
 
     private func didBegin() {
         transaction = .open
-        hasWritten = false
+        (hasWritten, hasChangedSchema) = (false, false)
         knowsVersionOfTransaction = false
     }
 

@@ -47,6 +47,9 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
     /// Whether the open transaction has changed anything, so that its COMMIT counts.
     var hasWritten = false
 
+    /// Whether the open transaction has changed the schema, so that its rollback does so, too.
+    var hasChangedSchema = false
+
     /// Whether the open transaction has told the version of its schema.
     var knowsVersionOfTransaction = false
 
@@ -206,7 +209,8 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         owed += ids.map { _ in .finalized }
     }
 
-    /// The schema was changed by this session.
+    /// The schema was changed by this session, or a change was rolled back: the node would answer the next run of its
+    /// statements with the names of the columns that they had before.
     func schemaDidChange() {
         guard let link, !link.isDead else { return }
         let ids = prepared.removeAll()

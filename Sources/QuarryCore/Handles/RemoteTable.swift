@@ -330,7 +330,7 @@ enum RemoteTable {
                     rows.close()
                     throw DatabaseError(
                         resultCode: .SQLITE_SCHEMA,
-                        message: "another client has changed the columns of this statement: run it again")
+                        message: "the columns of this statement have changed since it was prepared: prepare it again")
                 }
             case .execution:
                 let result = try module.client.execute(sql, arguments)

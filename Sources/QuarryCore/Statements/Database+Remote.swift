@@ -186,7 +186,7 @@ extension Database {
                 }
             case .rollbackToSavepoint:
                 try remote.run(statement.sql, remoteCall(remote))
-                if shadow.hasOpenChange { shadow.version = nil }
+                if shadow.hasOpenChange { shadowWillRollBack() }
             case .other, .attachment:
                 try otherWillRun(statement, remote)
             }
@@ -216,6 +216,8 @@ extension Database {
             } else {
                 try checkDeclaredTypes(ofChange: statement.sql)
                 try remote.run(statement.sql, remoteCall(remote))
+                // The columns of a statement on virtual tables don't follow the schema.
+                forgetKeptStatements()
                 if !ConnectionCalls.isAutocommit(pointer) { shadow.hasOpenChange = true }
             }
         }
@@ -228,8 +230,14 @@ extension Database {
 
     private func rollBackRemotely(_ remote: any RemoteConnection) {
         remote.rollback()
-        if shadow.hasOpenChange { shadow.version = nil }
+        if shadow.hasOpenChange { shadowWillRollBack() }
         shadow.hasOpenChange = false
+    }
+
+    /// The shadow is about to have an earlier schema.
+    private func shadowWillRollBack() {
+        shadow.version = nil
+        forgetKeptStatements()
     }
 
     /// After an error: lets the transactions of both sides end together.
@@ -238,7 +246,7 @@ extension Database {
         if isAutocommit, remote.isInsideTransaction {
             rollBackRemotely(remote)
         } else if !isAutocommit, !remote.isInsideTransaction {
-            if shadow.hasOpenChange { shadow.version = nil }
+            if shadow.hasOpenChange { shadowWillRollBack() }
             shadow.hasOpenChange = false
             runOnShadow("ROLLBACK")
         }
