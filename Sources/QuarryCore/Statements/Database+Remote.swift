@@ -132,6 +132,25 @@ extension Database {
         }
     }
 
+    /// Refuses a PRAGMA before it is prepared: SQLite carries out some of them then, even behind EXPLAIN.
+    ///
+    /// See <https://www.sqlite.org/pragma.html#notes>.
+    func checkRemotePragma(_ sql: Substring.UTF8View) throws(DatabaseError) {
+        var rest = sql.skippingSpaceAndComments
+        var words = rest.makeWordIterator()
+        var word = words.next()
+        if word == "EXPLAIN" {
+            rest = words.rest.skippingSpaceAndComments
+            word = words.next()
+            if word == "QUERY", words.next() == "PLAN" {
+                rest = words.rest.skippingSpaceAndComments
+                word = words.next()
+            }
+        }
+        guard word == "PRAGMA", case .refused(let operation) = RemotePragma(rest).route else { return }
+        throw Self.notInACluster(operation, sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace)))
+    }
+
     /// A node sends pages without end when the names of the columns fill one, of 4,096 bytes.
     private func checkColumnNames(_ names: [String], sql: String) throws(DatabaseError) {
         let size = names.reduce(16) { $0 + ($1.utf8.count + 8) / 8 * 8 }

@@ -111,6 +111,9 @@ extension Database {
         }
         // SQLite reports a mistake when the statement itself runs.
         guard runOnShadow(sql) else { return }
+        guard try lookUp("SELECT 1 FROM sqlite_temp_schema", { _ in }).isEmpty else {
+            throw Self.notInACluster(RemoteRoute.temporaryObject, sql: sql)
+        }
         try checkDeclaredTypes(knownAs: "this statement")
     }
 

@@ -221,6 +221,7 @@ extension Database {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
         var end = start
+        if remote != nil { try checkRemotePragma(Substring(sql).utf8.dropFirst(start)) }
         switch StatementHandle.prepare(
             pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
         {
