@@ -83,7 +83,8 @@ extension ClusterSession {
                     .querySQL(database: databaseID, sql: "SELECT last_insert_rowid(), changes()", arguments: []))
             }
             try send(requests, by: link, until: limit)
-            let rows = try self.rows(try receive(by: link, until: limit), link)
+            let response = try receive(by: link, until: limit)
+            // The answers of a failed statement's followers come all the same.
             owed += behind
             if !isReadonly, case .failure = response { owed.append(.ignored) }
             let rows = try self.rows(response, link)
