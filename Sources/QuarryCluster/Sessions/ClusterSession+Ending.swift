@@ -45,7 +45,7 @@ extension ClusterSession {
 
     private func didEnd() {
         transaction = .none
-        hasWritten = false
+        (hasWritten, hasChangedSchema) = (false, false)
         knowsVersionOfTransaction = false
     }
 
@@ -120,6 +120,7 @@ extension ClusterSession {
             if case .failure(let code, let message) = response, code != 1 {
                 throw .failed(link.address, code: code, message: message)
             }
+            if hasChangedSchema { schemaDidChange() }
         } catch {
             // The end of the link rolls back.
             didLose(link, error)

@@ -88,6 +88,7 @@ extension ClusterSession {
                 transaction = .none
                 try send([.executeSQL(database: databaseID, sql: "ROLLBACK", arguments: [])], by: link, until: limit)
                 _ = try receive(by: link, until: limit)
+                if hasChangedSchema { schemaDidChange() }
             case let response: throw link.violation("it responded to BEGIN with \(response.name).")
             }
         } catch {

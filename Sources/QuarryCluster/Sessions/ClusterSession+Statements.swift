@@ -44,12 +44,16 @@ extension ClusterSession {
             return try inOwnTransaction(call) { () throws(DatabaseError) in try changeSchema(sql, call) }
         }
         try beginIfPending(call)
-        if isSetting { return try runInTransaction(sql, call) }
+        if isSetting {
+            try runInTransaction(sql, call)
+            if kind == "ROLLBACK", hasChangedSchema { schemaDidChange() }
+            return
+        }
         try changeSchema(sql, call)
     }
 
     private func changeSchema(_ sql: String, _ call: RemoteCall) throws(DatabaseError) {
-        hasWritten = true
+        (hasWritten, hasChangedSchema) = (true, true)
         try runInTransaction(sql, call)
         schemaDidChange()
     }
@@ -76,21 +80,20 @@ extension ClusterSession {
             var (requests, behind) = requests(sql, arguments, returnsRows: true)
             if !isReadonly {
                 requests.append(
-                    .querySQL(
-                        database: databaseID, sql: "SELECT last_insert_rowid(), changes()", arguments: []))
+                    .querySQL(database: databaseID, sql: "SELECT last_insert_rowid(), changes()", arguments: []))
             }
             try send(requests, by: link, until: limit)
             let response = try receive(by: link, until: limit)
+            // The answers of a failed statement's followers come all the same.
             owed += behind
-            if !isReadonly, case .failure = response { owed.append(.effects) }
+            if !isReadonly, case .failure = response { owed.append(.ignored) }
             let rows = try self.rows(response, link)
             guard !isReadonly else { return rows }
             rows.readAhead()
             if case .rows(let page) = try receive(by: link, until: limit) {
                 var reader = page.makeReader()
                 if (try? reader.next()) == true {
-                    lastInsertedRowID = reader.cells[0].integer
-                    changesCount = Int(reader.cells[1].integer)
+                    (lastInsertedRowID, lastChangesCount) = (reader.cells[0].integer, Int(reader.cells[1].integer))
                 }
             }
             return rows
@@ -227,7 +230,7 @@ extension ClusterSession {
 
     private func didBegin() {
         transaction = .open
-        hasWritten = false
+        (hasWritten, hasChangedSchema) = (false, false)
         knowsVersionOfTransaction = false
     }
 

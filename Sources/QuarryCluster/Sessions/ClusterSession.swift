@@ -27,8 +27,8 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         case end
         case prepared(String)
         case finalized
-        /// About the effects of a change that has failed.
-        case effects
+        /// Of a question about a statement that has failed.
+        case ignored
     }
 
     let settings: SessionSettings
@@ -47,6 +47,9 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
     /// Whether the open transaction has changed anything, so that its COMMIT counts.
     var hasWritten = false
 
+    /// Whether the open transaction has changed the schema, so that its rollback does so, too.
+    var hasChangedSchema = false
+
     /// Whether the open transaction has told the version of its schema.
     var knowsVersionOfTransaction = false
 
@@ -55,7 +58,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
 
     private(set) var schemaVersion: Int64?
     var lastInsertedRowID: Int64 = 0
-    var changesCount = 0
+    var lastChangesCount = 0
 
     /// Whether foreign keys are enforced. A new link is told.
     var checksForeignKeys = true
@@ -90,6 +93,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         link = nil
         owed.removeAll()
         prepared = PreparedStatements()
+        streaming?.linkDidEnd()
         streaming = nil
         versionOfLink = nil
         if transaction == .open { transaction = .none }
@@ -156,10 +160,10 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
             switch (kind, response) {
             case (.prepared(let sql), .statement(_, let id, _)): prepared.didPrepare(sql, id: id)
             case (.prepared(let sql), .failure): prepared.didPrepare(sql, id: nil)
-            case (.end, .failure):
-                // Nothing was lost with the transaction, which has only read. Its session may be in any state.
-                link.close()
-                throw .reset(link.address)
+            case (.end, .failure(let code, let message)):
+                // Any other failure leaves the state of the session's transaction unknown.
+                guard LinkError.lostLeaderCodes.contains(code) else { throw .closed(link.address) }
+                throw .failed(link.address, code: code, message: message)
             default: break
             }
         }
@@ -205,7 +209,8 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         owed += ids.map { _ in .finalized }
     }
 
-    /// The schema was changed by this session.
+    /// The schema was changed by this session, or a change was rolled back: the node would answer the next run of its
+    /// statements with the names of the columns that they had before.
     func schemaDidChange() {
         guard let link, !link.isDead else { return }
         let ids = prepared.removeAll()

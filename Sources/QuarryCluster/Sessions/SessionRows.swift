@@ -80,6 +80,15 @@ final class SessionRows: RemoteRows {
         session = nil
     }
 
+    /// The link has ended. Another one would send the rows of other queries.
+    func linkDidEnd() {
+        guard session != nil else { return }
+        session = nil
+        failure = DatabaseError(
+            resultCode: .SQLITE_ABORT_ROLLBACK,
+            message: "the rest of the rows was lost with the connection. Try again.")
+    }
+
     func withValue(_ index: Int, _ body: (RemoteValue) -> Void) {
         let cell = reader.cells[index]
         switch cell.type {

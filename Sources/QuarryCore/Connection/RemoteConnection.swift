@@ -24,7 +24,7 @@ package protocol RemoteConnection: AnyObject, Sendable {
     var lastInsertedRowID: Int64 { get }
 
     /// The number of rows that the last change with RETURNING has changed.
-    var changesCount: Int { get }
+    var lastChangesCount: Int { get }
 
     /// Runs a change that returns no rows.
     func execute(_ sql: String, _ arguments: [DatabaseValue], _ call: RemoteCall) throws(DatabaseError) -> RemoteResult

@@ -55,9 +55,9 @@ protocol RemoteTableClient: AnyObject {
 ///
 /// ```sql
 /// SELECT c0 AS "id", c1 AS "name"
-///     FROM quarry_rows_2('SELECT * FROM player WHERE id = ?', 8253, quarry_arguments(0, ?))
-/// INSERT INTO quarry_changes
-///     SELECT rowid FROM quarry_execution('DELETE FROM player WHERE id = ?', 0, quarry_arguments(0, ?))
+///     FROM sqlite_quarry_rows_2('SELECT * FROM player WHERE id = ?', 8253, quarry_arguments(0, ?))
+/// INSERT INTO sqlite_quarry_changes
+///     SELECT rowid FROM sqlite_quarry_execution('DELETE FROM player WHERE id = ?', 0, quarry_arguments(0, ?))
 /// ```
 ///
 /// The second one inserts a row for each that was changed elsewhere, so SQLite's own counts of changes are right.
@@ -82,12 +82,13 @@ enum RemoteTable {
         /// Forgets what is inserted.
         case changes
 
+        /// A table of the program can't have a name that begins with `sqlite_`.
         var tableName: String {
             switch self {
-            case .query(let count): "quarry_rows_\(count)"
-            case .returning(let count): "quarry_changed_rows_\(count)"
-            case .execution: "quarry_execution"
-            case .changes: "quarry_changes"
+            case .query(let count): "sqlite_quarry_rows_\(count)"
+            case .returning(let count): "sqlite_quarry_changed_rows_\(count)"
+            case .execution: "sqlite_quarry_execution"
+            case .changes: "sqlite_quarry_changes"
             }
         }
 
@@ -332,7 +333,7 @@ enum RemoteTable {
                     rows.close()
                     throw DatabaseError(
                         resultCode: .SQLITE_SCHEMA,
-                        message: "another client has changed the columns of this statement: run it again")
+                        message: "the columns of this statement have changed since it was prepared: prepare it again")
                 }
             case .execution:
                 let result = try module.client.execute(sql, arguments)

@@ -41,23 +41,16 @@ final class RemoteTables: RemoteTableClient {
             try remote.query(sql, arguments, isReadonly: isReadonly, call)
         }
         if !isReadonly {
-            countChanges(remote.changesCount)
-            RemoteTable.setLastInsertedRowID(database.pointer, remote.lastInsertedRowID)
+            database.noteRemoteChanges(remote.lastChangesCount, lastInsertedRowID: remote.lastInsertedRowID)
         }
         return rows
     }
 
-    /// Lets SQLite count changes. The statement that returns rows is a query to it, which leaves its counts as they are.
-    private func countChanges(_ count: Int) {
-        database.runOnShadow(
-            """
-            WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT 1 FROM n LIMIT \(count)) \
-            INSERT INTO quarry_changes SELECT i FROM n
-            """)
-    }
-
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
-        try call { call throws(DatabaseError) in try remote.execute(sql, arguments, call) }
+        let result = try call { call throws(DatabaseError) in try remote.execute(sql, arguments, call) }
+        // A node answers a PRAGMA with the counts of an earlier statement.
+        if case .query = StatementKind(sql: Substring(sql).utf8) { return result }
+        return RemoteResult(lastInsertedRowID: result.lastInsertedRowID, changesCount: 0)
     }
 
     private func call<T>(_ body: (RemoteCall) throws(DatabaseError) -> T) throws(DatabaseError) -> T {
@@ -105,10 +98,16 @@ extension Database {
         let list = arguments.joined(separator: ", ")
         let carrier: String
         let table: RemoteTable.Kind
-        if !isReadonly { try remoteTables?.add(.changes) }
         if names.isEmpty {
             table = .execution
-            carrier = "INSERT INTO quarry_changes SELECT rowid FROM quarry_execution(\(list))"
+            let query = "SELECT rowid FROM \(table.tableName)(\(list))"
+            if case .query = kind {
+                try remoteTables?.add(.changes)
+                carrier = "INSERT INTO \(RemoteTable.Kind.changes.tableName) \(query)"
+            } else {
+                // A PRAGMA changes no rows.
+                carrier = query
+            }
         } else {
             table = isReadonly ? .query(columnCount: names.count) : .returning(columnCount: names.count)
             let columns = names.enumerated().map { "c\($0.offset) AS \($0.element.quotedDatabaseIdentifier)" }
@@ -131,6 +130,25 @@ extension Database {
                 }
             }
         }
+    }
+
+    /// Refuses a PRAGMA before it is prepared: SQLite carries out some of them then, even behind EXPLAIN.
+    ///
+    /// See <https://www.sqlite.org/pragma.html#notes>.
+    func checkRemotePragma(_ sql: Substring.UTF8View) throws(DatabaseError) {
+        var rest = sql.skippingSpaceAndComments
+        var words = rest.makeWordIterator()
+        var word = words.next()
+        if word == "EXPLAIN" {
+            rest = words.rest.skippingSpaceAndComments
+            word = words.next()
+            if word == "QUERY", words.next() == "PLAN" {
+                rest = words.rest.skippingSpaceAndComments
+                word = words.next()
+            }
+        }
+        guard word == "PRAGMA", case .refused(let operation) = RemotePragma(rest).route else { return }
+        throw Self.notInACluster(operation, sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace)))
     }
 
     /// A node sends pages without end when the names of the columns fill one, of 4,096 bytes.
@@ -194,7 +212,7 @@ extension Database {
                 }
             case .rollbackToSavepoint:
                 try remote.run(statement.sql, remoteCall(remote))
-                if shadow.hasOpenChange { shadow.version = nil }
+                if shadow.hasOpenChange { shadowWillRollBack() }
             case .other, .attachment:
                 try otherWillRun(statement, remote)
             }
@@ -224,6 +242,8 @@ extension Database {
             } else {
                 try checkDeclaredTypes(ofChange: statement.sql)
                 try remote.run(statement.sql, remoteCall(remote))
+                // The columns of a statement on virtual tables don't follow the schema.
+                forgetKeptStatements()
                 if !ConnectionCalls.isAutocommit(pointer) { shadow.hasOpenChange = true }
             }
         }
@@ -236,8 +256,14 @@ extension Database {
 
     private func rollBackRemotely(_ remote: any RemoteConnection) {
         remote.rollback()
-        if shadow.hasOpenChange { shadow.version = nil }
+        if shadow.hasOpenChange { shadowWillRollBack() }
         shadow.hasOpenChange = false
+    }
+
+    /// The shadow is about to have an earlier schema.
+    private func shadowWillRollBack() {
+        shadow.version = nil
+        forgetKeptStatements()
     }
 
     /// After an error: lets the transactions of both sides end together.
@@ -246,10 +272,21 @@ extension Database {
         if isAutocommit, remote.isInsideTransaction {
             rollBackRemotely(remote)
         } else if !isAutocommit, !remote.isInsideTransaction {
-            if shadow.hasOpenChange { shadow.version = nil }
+            if shadow.hasOpenChange { shadowWillRollBack() }
             shadow.hasOpenChange = false
             runOnShadow("ROLLBACK")
         }
+    }
+
+    /// Lets SQLite count rows that were changed at the other end, as a statement with RETURNING that it ran itself does.
+    func noteRemoteChanges(_ count: Int, lastInsertedRowID: Int64) {
+        guard (try? remoteTables?.add(.changes)) != nil else { return }
+        runOnShadow(
+            """
+            WITH RECURSIVE changes(n) AS (SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
+            INSERT INTO \(RemoteTable.Kind.changes.tableName) SELECT \(lastInsertedRowID) FROM changes
+            """)
+        RemoteTable.setLastInsertedRowID(pointer, lastInsertedRowID)
     }
 
     /// Runs a statement on the shadow alone.

@@ -23,7 +23,7 @@ extension Database {
     /// After a preparation that has failed: learns of tables that others have made.
     ///
     /// - returns: whether the shadow has changed, so that preparing again may succeed.
-    func learnMissingSchema(_ remote: any RemoteConnection, _ code: CInt, sql: String) throws -> Bool {
+    func learnMissingSchema(_ remote: any RemoteConnection, _ code: CInt, sql: Substring.UTF8View) throws -> Bool {
         guard remoteTables != nil, code & 0xFF == ResultCode.SQLITE_ERROR.rawValue else { return false }
         let (code, message) = (ConnectionCalls.errorCode(pointer), ConnectionCalls.errorMessage(pointer))
         guard code == .SQLITE_ERROR, message.contains("no such") || message.contains("has no column") else {
@@ -33,7 +33,9 @@ extension Database {
         try knowShadow(remote)
         guard count == foreignSchemaChangeCount else { return true }
         // The caller makes the error from SQLite's, which the questions have replaced.
-        throw DatabaseError(resultCode: code, message: message, sql: sql)
+        throw DatabaseError(
+            resultCode: code, message: message,
+            sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace)))
     }
 
     /// Rebuilds the shadow if the other end has told of another version of the schema.
@@ -109,6 +111,9 @@ extension Database {
         }
         // SQLite reports a mistake when the statement itself runs.
         guard runOnShadow(sql) else { return }
+        guard try lookUp("SELECT 1 FROM sqlite_temp_schema", { _ in }).isEmpty else {
+            throw Self.notInACluster(RemoteRoute.temporaryObject, sql: sql)
+        }
         try checkDeclaredTypes(knownAs: "this statement")
     }
 

@@ -221,6 +221,7 @@ extension Database {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
         var end = start
+        if remote != nil { try checkRemotePragma(Substring(sql).utf8.dropFirst(start)) }
         switch StatementHandle.prepare(
             pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
         {
@@ -240,12 +241,11 @@ extension Database {
         case .empty:
             return (nil, end)
         case .failure(let code):
-            let rest = Substring(Substring(sql).utf8.dropFirst(start))
-            let faulty = String(Substring(rest.utf8.skippingSpaceAndComments.droppingTrailingSpace))
-            if let remote, try learnMissingSchema(remote, code, sql: faulty) {
+            let rest = Substring(sql).utf8.dropFirst(start)
+            if let remote, try learnMissingSchema(remote, code, sql: rest) {
                 return try prepareOnce(text, from: start, sql: sql, persistent: persistent)
             }
-            throw error(code, sql: faulty)
+            throw error(code, sql: String(Substring(rest.skippingSpaceAndComments.droppingTrailingSpace)))
         }
     }
 

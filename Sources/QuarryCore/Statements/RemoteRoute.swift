@@ -9,6 +9,8 @@ enum RemoteRoute: Equatable {
     /// It can't run. The text is the subject of the error.
     case refused(String)
 
+    static let temporaryObject = "a temporary table, view or trigger, which the next leader won't have"
+
     init(_ kind: StatementKind, sql: Substring.UTF8View) {
         var words = sql.makeWordIterator()
         let first = words.next()
@@ -24,9 +26,7 @@ enum RemoteRoute: Equatable {
             case "CREATE", "DROP":
                 let second = words.next()
                 let isTemporary = second == "TEMP" || second == "TEMPORARY"
-                self =
-                    isTemporary
-                    ? .refused("a temporary table, view or trigger, which the next leader won't have") : .both
+                self = isTemporary ? .refused(Self.temporaryObject) : .both
             default: self = .both
             }
         }
@@ -53,7 +53,7 @@ struct RemotePragma {
     }
 
     private static func takeName(_ rest: inout Substring.UTF8View) -> String {
-        let quotes: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["), UInt8(ascii: "]")]
+        let quotes = Array("\"`[]'".utf8)
         let name = rest.prefix { $0.isPartOfIdentifier || quotes.contains($0) }
         rest = rest[name.endIndex...].skippingSpaceAndComments
         return String(decoding: name.filter { !quotes.contains($0) }, as: UTF8.self)
@@ -62,22 +62,20 @@ struct RemotePragma {
     /// Only what is known to do no harm is sent: some settings stop a node's other work, or are lost with the leader.
     var route: RemoteRoute {
         switch name {
-        // The schema, and what the library itself has.
+        // The schema.
         case "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
-            "database_list",
-            "schema_version" where name != "schema_version" || !hasArgument:
-            .shadow
-        case "foreign_keys", "function_list", "module_list", "pragma_list", "collation_list", "compile_options",
-            "encoding", "legacy_alter_table", "recursive_triggers",
-            "query_only" where !hasArgument:
-            .shadow
-        case "foreign_key_check", "integrity_check", "quick_check": .remote
-        case "page_count", "freelist_count", "page_size", "application_id",
-            "journal_mode" where !hasArgument:
-            .remote
-        case "user_version": .remote
-        case "defer_foreign_keys": .both
-        default: .refused("PRAGMA \(name)\(hasArgument ? " with a value" : "")")
+            "database_list":
+            return .shadow
+        case "foreign_key_check", "integrity_check", "quick_check", "user_version": return .remote
+        case "defer_foreign_keys": return hasArgument ? .both : .shadow
+        // A setting can be read. A change would have to reach both sides, and every later leader.
+        case _ where hasArgument: break
+        case "schema_version", "foreign_keys", "function_list", "module_list", "pragma_list", "collation_list",
+            "compile_options", "encoding", "legacy_alter_table", "recursive_triggers", "query_only":
+            return .shadow
+        case "page_count", "freelist_count", "page_size", "application_id", "journal_mode": return .remote
+        default: break
         }
+        return .refused("PRAGMA \(name)\(hasArgument ? " with a value" : "")")
     }
 }
