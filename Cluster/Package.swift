@@ -53,7 +53,12 @@ let package = Package(
         // Nodes as processes.
         .testTarget(
             name: "ClusterNodeTests",
-            dependencies: ["ClusterNode", "quarry-node", .product(name: "QuarryClusterWire", package: "Quarry")],
+            dependencies: [
+                "ClusterNode", "quarry-node",
+                .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryCluster", package: "Quarry"),
+                .product(name: "QuarryClusterWire", package: "Quarry"),
+            ],
             swiftSettings: settings),
     ]
 )
