@@ -154,6 +154,8 @@ test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed
 	@Scripts/install-missing openssl python3
 	swift build --package-path $(CLUSTER) --build-tests
 	swift test --skip-build --disable-xctest --no-parallel --package-path $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,QUARRY_NODE="$$(swift build --package-path $(CLUSTER) --show-bin-path)/quarry-node" \
+		swift test --disable-xctest --package-path $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
 
 clean: ## Delete all build products
 	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \

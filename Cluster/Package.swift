@@ -60,6 +60,8 @@ let package = Package(
             name: "ClusterNodeTests",
             dependencies: [
                 "ClusterNode", "ClusterTestSupport", "quarry-node",
+                .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryCluster", package: "Quarry"),
                 .product(name: "QuarryClusterWire", package: "Quarry"),
             ],
             swiftSettings: settings),

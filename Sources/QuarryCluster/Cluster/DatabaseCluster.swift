@@ -215,16 +215,10 @@ extension Configuration {
 }
 
 extension Database {
-    /// Creates the commit journal, and removes what it no longer needs.
+    /// Creates the commit journal.
     fileprivate func prepareCluster(_ configuration: ClusterConfiguration) throws {
         guard configuration.keepsCommitJournal, !configuration.database.readonly else { return }
         if try !tableExists("quarry_commit") { try execute(sql: CommitIdentifier.table) }
-        let limit = CommitIdentifier.now - CommitIdentifier.lifetime
-        if try Bool.fetchOne(self, sql: "SELECT EXISTS(SELECT * FROM quarry_commit WHERE time < ?)", arguments: [limit])
-            == true
-        {
-            try execute(sql: CommitIdentifier.pruning, arguments: [limit])
-        }
     }
 }
 

@@ -68,6 +68,13 @@ extension ClusterSession {
                 return try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
             }
             try LeaderAnswer.expectResult(response, link)
+            commitCount += 1
+            guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return }
+            let oldest = CommitIdentifier.now - CommitIdentifier.lifetime
+            try send(
+                [.executeSQL(database: database, sql: CommitIdentifier.pruning, arguments: [.integer(oldest)])],
+                by: link, until: limit)
+            try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
         } catch {
             throw failure(error, of: link, mayHaveEnded: true)
         }

@@ -50,6 +50,9 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
     /// Whether the open transaction has changed the schema, so that its rollback does so, too.
     var hasChangedSchema = false
 
+    /// The number of identifiers that this session has written.
+    var commitCount = 0
+
     /// Whether the open transaction has told the version of its schema.
     var knowsVersionOfTransaction = false
 

@@ -12,10 +12,10 @@ import QuarryClusterWire
 ///
 /// ```sql
 /// CREATE TABLE quarry_commit (
-///     id BLOB PRIMARY KEY, -- 16 random bytes
+///     id BLOB NOT NULL UNIQUE, -- 16 random bytes
 ///     time INTEGER NOT NULL, -- seconds since 1970, of the client's clock
 ///     isFence INTEGER NOT NULL -- 1: written by the settlement, so that the transaction can't be committed any more
-/// ) STRICT, WITHOUT ROWID
+/// ) STRICT
 /// ```
 struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
     private let high = UInt64.random(in: .min ... .max)
@@ -23,14 +23,20 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
 
     static let table = """
         CREATE TABLE IF NOT EXISTS quarry_commit \
-        (id BLOB PRIMARY KEY, time INTEGER NOT NULL, isFence INTEGER NOT NULL) STRICT, WITHOUT ROWID
+        (id BLOB NOT NULL UNIQUE, time INTEGER NOT NULL, isFence INTEGER NOT NULL) STRICT
         """
 
     static let insertion = "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, ?)"
     static let question = "SELECT isFence FROM quarry_commit WHERE id = ?"
 
-    /// Removes rows that nobody asks for any more.
-    static let pruning = "DELETE FROM quarry_commit WHERE time < ?"
+    /// Removes rows that nobody asks for any more, the oldest ones and few of them: a long statement stops the leader.
+    static let pruning = """
+        DELETE FROM quarry_commit \
+        WHERE rowid IN (SELECT rowid FROM quarry_commit ORDER BY rowid LIMIT 200) AND time < ?
+        """
+
+    /// The number of a session's commits from one pruning to the next.
+    static let commitsPerPruning = 100
 
     /// The seconds for which rows are kept: a settlement takes less.
     static let lifetime: Int64 = 86_400

@@ -88,6 +88,8 @@ extension Database {
     ) throws {
         try checkAccess()
         guard listener != nil || changeMonitor != nil else { return }
+        // SQLite's hooks see the shadow, where nothing changes: no keys would mean that no row has changed.
+        if keys != .none || !rowTables.isEmpty { try checkIsLocal("the keys of changed rows") }
         let monitor = makeMonitor()
         defer { endMonitorIfUnneeded() }
         monitor.seeOthers(listener != nil && seesOthers, self)

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 /// Every Swift fence of the README, of `Documentation/` and of the articles is, line for line, in a file of this
-/// folder, or of that of the documents' tests: there it is compiled, and run by a test. A fence that can't be run
-/// starts with `// Package.swift`. The files of "Getting started in a server" need a package of their own, which
-/// `Scripts/follow-getting-started` makes and runs.
+/// folder, or of those of the documents' and the clusters' tests: there it is compiled, and run by a test. A fence that
+/// can't be run starts with `// Package.swift`. The files of "Getting started in a server" need a package of their own,
+/// which `Scripts/follow-getting-started` makes and runs.
 @Suite struct DocumentationTests {
     @Test(arguments: try Self.documents().filter { $0 != Self.followedArticle })
     func fencesAreCompiledAndRun(document: String) throws {
@@ -102,14 +102,17 @@ private struct Fence: Equatable {
 extension DocumentationTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
-    private static let sampleFolders = ["Tests/QuarryTests/Documentation", "Tests/QuarryDocumentsTests/Documentation"]
+    private static let sampleFolders = [
+        "Tests/QuarryTests/Documentation", "Tests/QuarryDocumentsTests/Documentation",
+        "Tests/QuarryClusterTests/Documentation", "Cluster/Tests/ClusterNodeTests/Documentation",
+    ]
 
     private static let followedArticle = "Sources/Quarry/Quarry.docc/GettingStartedInAServer.md"
 
     private static func documents() throws -> [String] {
         let folders = [
             "Documentation", "Documentation/Decisions", "Sources/Quarry/Quarry.docc",
-            "Sources/QuarryDocuments/QuarryDocuments.docc",
+            "Sources/QuarryDocuments/QuarryDocuments.docc", "Sources/QuarryCluster/QuarryCluster.docc",
         ]
         return try ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
             + folders.flatMap { try files(in: $0, suffix: ".md") }

@@ -9,15 +9,18 @@ internal import QuarryInstrumentation
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// A server of a catalogue's file: from its migrations to its shutdown.
+/// A server of a catalogue's file, or of one on a cluster: from its migrations to its shutdown.
 public struct CatalogService: Sendable {
     public var database: String
+    /// Nodes of a dqlite cluster that has the catalogue, separated by commas; nil for a file. Then `database` is the
+    /// name of the cluster's database.
+    public var cluster: String?
     public var host = "127.0.0.1"
     /// 0 for any free port.
     public var port = 8080
     /// The control files to import while the server already answers; nil for none, empty for those of the machine.
     public var imports: [String]?
-    /// The folder of backups; nil for none.
+    /// The folder of backups; nil for none. A cluster's are made by `quarry-node backup`.
     public var backups: String?
     /// How many backups are kept.
     public var keptBackups = 14
@@ -42,7 +45,7 @@ public struct CatalogService: Sendable {
         limits.importGrace = min(limits.importGrace, limits.gracePeriod / 4)
         limits.answerGrace = min(limits.answerGrace, limits.gracePeriod * 3 / 8)
         let readers = max(2, ProcessInfo.processInfo.activeProcessorCount)
-        let catalog = try await Catalog.open(path: database, readers: readers) { configuration in
+        let catalog = try await openCatalog(readers: readers) { configuration in
             configuration.maximumWaiters = limits.waiters
             configuration.acquireTimeout = limits.readTime.seconds
             configuration.statementTimeout = 60
@@ -62,6 +65,14 @@ public struct CatalogService: Sendable {
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = limits.gracePeriod
         try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private func openCatalog(
+        readers: Int, configure: (inout Configuration) -> Void
+    ) async throws -> Catalog {
+        guard let cluster else { return try await Catalog.open(path: database, readers: readers, configure: configure) }
+        return try await Catalog.open(
+            cluster: ClusterPlace(cluster, name: database), readers: readers, configure: configure)
     }
 
     private func jobs(of server: CatalogServer) -> [DatabaseService.Job] {

@@ -13,7 +13,16 @@ struct CatalogServerCommand: AsyncParsableCommand {
             """)
 
     @Option(help: ArgumentHelp("The catalogue.", valueName: "file"))
-    var database: String
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Nodes of a dqlite cluster that has the catalogue, instead of a file.",
+            discussion: "Addresses, separated by commas. One that answers suffices.", valueName: "host:port,…"))
+    var cluster: String?
+
+    @Option(help: ArgumentHelp("The name of the cluster's database.", valueName: "name"))
+    var databaseName = "catalog"
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -42,6 +51,12 @@ struct CatalogServerCommand: AsyncParsableCommand {
     var logLevel = Logger.Level.info
 
     func validate() throws {
+        guard (database == nil) != (cluster == nil) else {
+            throw ValidationError("Either --database or --cluster is needed.")
+        }
+        guard cluster == nil || backups == nil else {
+            throw ValidationError("--backups needs a file. On a cluster: quarry-node backup copies the database.")
+        }
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be 0 to 65535, not \(port).") }
         guard keep >= 1 else { throw ValidationError("--keep must be at least 1, not \(keep).") }
         guard (1...3600).contains(grace) else { throw ValidationError("--grace must be 1 to 3600, not \(grace).") }
@@ -57,7 +72,8 @@ struct CatalogServerCommand: AsyncParsableCommand {
         LoggingSystem.bootstrap(StreamLogHandler.standardError)
         var logger = Logger(label: "catalog-server")
         logger.logLevel = logLevel
-        var service = CatalogService(database: database)
+        var service = CatalogService(database: database ?? databaseName)
+        service.cluster = cluster
         service.host = host
         service.port = port
         service.imports = imports.isEmpty ? nil : imports.filter { $0 != "machine" }

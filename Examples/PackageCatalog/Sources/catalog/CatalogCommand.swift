@@ -19,6 +19,31 @@ struct DatabaseOption: ParsableArguments {
         help: ArgumentHelp(
             "The catalogue.", discussion: "Default: a file of yours in the temporary directory.", valueName: "path"))
     var database: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Nodes of a dqlite cluster that has the catalogue, instead of a file.",
+            discussion: "Addresses, separated by commas. One that answers suffices.",
+            valueName: "host:port,…"))
+    var cluster: String?
+
+    @Option(help: ArgumentHelp("The name of the cluster's database. Default: catalog.", valueName: "name"))
+    var databaseName: String?
+
+    func validate() throws {
+        guard database == nil || cluster == nil else { throw ValidationError("--cluster has no --database.") }
+        guard databaseName == nil || cluster != nil else { throw ValidationError("--database-name needs --cluster.") }
+    }
+
+    /// The cluster; nil for a file.
+    var place: ClusterPlace? { cluster.map { ClusterPlace($0, name: databaseName ?? "catalog") } }
+
+    /// Throws for a cluster.
+    ///
+    /// - parameter instead: the way to the same end on a cluster.
+    func requireFile(instead: String) throws {
+        guard cluster == nil else { throw ValidationError("This command needs a file. On a cluster: \(instead).") }
+    }
 }
 
 /// The options of all commands that import.
@@ -49,13 +74,16 @@ struct ImportOptions: ParsableArguments {
 
     func validate() throws {
         try check([("batch-size", batchSize, 1), ("readers", readers, 0), ("max-pages", maxPages ?? 1, 1)])
+        guard catalogue.cluster == nil || maxPages == nil else {
+            throw ValidationError("--max-pages is of a file: not with --cluster.")
+        }
     }
 
     /// The options of a run that prints nothing of the catalogue.
     var runOptions: CatalogRun.Options {
         CatalogRun.Options(
-            inputs: inputs, database: catalogue.database, batchSize: batchSize, readers: readers,
-            maximumPages: maxPages)
+            inputs: inputs, database: catalogue.database, cluster: catalogue.place, batchSize: batchSize,
+            readers: readers, maximumPages: maxPages)
     }
 }
 
@@ -93,8 +121,8 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         let run = CatalogRun(
             CatalogRun.Options(
-                inputs: options.inputs, database: options.catalogue.database, batchSize: options.batchSize,
-                readers: options.readers, lookup: lookup, search: search, limit: limit,
+                inputs: options.inputs, database: options.catalogue.database, cluster: options.catalogue.place,
+                batchSize: options.batchSize, readers: options.readers, lookup: lookup, search: search, limit: limit,
                 maximumPages: options.maxPages), console: .standard)
         try await endingOnInterrupt { await run.run() }
     }

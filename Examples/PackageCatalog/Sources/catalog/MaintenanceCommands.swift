@@ -27,7 +27,10 @@ struct BackupCommand: AsyncParsableCommand {
             discussion: "Removes older ones, but never the newest that passes a check. Default: all.", valueName: "n"))
     var keep: Int?
 
-    func validate() throws { try check([("keep", keep ?? 1, 1)]) }
+    func validate() throws {
+        try check([("keep", keep ?? 1, 1)])
+        try catalogue.requireFile(instead: "quarry-node backup copies the database into a file")
+    }
 
     func run() async throws {
         let backup = CatalogBackup(
@@ -54,6 +57,10 @@ struct RestoreCommand: AsyncParsableCommand {
             discussion: "Of a folder, the newest backup of the catalogue that passes a check.", valueName: "source"))
     var source: String
 
+    func validate() throws {
+        try catalogue.requireFile(instead: "import the control files into a new --database-name")
+    }
+
     func run() async throws {
         let restore = CatalogRestore(database: catalogue.database, source: source, console: .standard)
         try await endingOnInterrupt { await restore.run() }
@@ -70,6 +77,10 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(help: "Don't compare indexes with their tables.")
     var quick = false
+
+    func validate() throws {
+        try catalogue.requireFile(instead: "check the file that quarry-node backup makes")
+    }
 
     func run() async throws {
         let check = CatalogCheck(database: catalogue.database, isQuick: quick, console: .standard)

@@ -34,6 +34,12 @@ import Testing
             (["stats", "--open", "file"], "--open imports no files."),
             (["backup"], "Missing expected argument '<target>'"),
             (["restore"], "Missing expected argument '<source>'"),
+            (["--cluster", "a:1", "--database", "x"], "--cluster has no --database."),
+            (["watch", "--database-name", "x"], "--database-name needs --cluster."),
+            (["stats", "--cluster", "a:1", "--max-pages", "9"], "--max-pages is of a file: not with --cluster."),
+            (["backup", "--cluster", "a:1", "x"], "On a cluster: quarry-node backup copies the database into a file."),
+            (["restore", "--cluster", "a:1", "x"], "On a cluster: import the control files"),
+            (["check", "--cluster", "a:1"], "On a cluster: check the file that quarry-node backup makes."),
             (["salvage", "x"], "Missing expected argument '<target>'"),
         ] {
             let result = try await Self.run(arguments)

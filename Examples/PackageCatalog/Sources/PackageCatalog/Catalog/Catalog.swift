@@ -11,7 +11,7 @@ public struct Catalog: Sendable {
     /// The database, for observations and for services that close it.
     public let database: any DatabaseWriter
 
-    /// The file that was opened; nil for a database in memory.
+    /// The file that was opened; nil for a database in memory, or on a cluster.
     private let file: DatabaseFile?
 
     /// A catalogue in an open database, whose tables are created, or brought up to date.
@@ -72,10 +72,12 @@ public struct Catalog: Sendable {
         }
     }
 
-    /// Moves what is in the write-ahead log into the file, and closes it.
+    /// Moves what is in the write-ahead log into the file, and closes it. A cluster has neither.
     public func close() async throws {
-        try await database.barrierWriteWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        if file != nil {
+            try await database.barrierWriteWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
         }
         try await database.closeAsync()
     }

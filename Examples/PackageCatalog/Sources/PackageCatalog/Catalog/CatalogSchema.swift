@@ -14,7 +14,9 @@ enum CatalogSchema {
         if try db.applicationID() == applicationID {
             return try migrator.hasBeenSuperseded(db) ? .newerCatalog : .catalog
         }
-        let objects = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        // A cluster's database has tables of the library.
+        let objects = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name NOT LIKE 'quarry\\_%' ESCAPE '\\'")
         return objects == 0 ? .empty : .foreign
     }
 

@@ -7,6 +7,7 @@ public struct CatalogRun: Sendable {
     public struct Options: Sendable {
         var inputs: [String]
         var database: String?
+        var cluster: ClusterPlace?
         var batchSize: Int
         var readers: Int
         var lookup: String?
@@ -18,22 +19,33 @@ public struct CatalogRun: Sendable {
         /// - parameters:
         ///   - inputs: control files; none for those of the machine.
         ///   - database: nil for a file in the temporary directory.
+        ///   - cluster: a database of a cluster, instead of a file.
         ///   - lookup: the package to look up; nil for the most depended-on.
         ///   - search: the words to search for; nil for no search.
         ///   - limit: how many rows a table shows.
         ///   - maximumPages: how many pages the database file may have.
         public init(
-            inputs: [String] = [], database: String? = nil, batchSize: Int = 500, readers: Int = 2,
-            lookup: String? = nil, search: String? = nil, limit: Int = 10, maximumPages: Int? = nil
+            inputs: [String] = [], database: String? = nil, cluster: ClusterPlace? = nil, batchSize: Int = 500,
+            readers: Int = 2, lookup: String? = nil, search: String? = nil, limit: Int = 10, maximumPages: Int? = nil
         ) {
             self.inputs = inputs
             self.database = database
+            self.cluster = cluster
             self.batchSize = batchSize
             self.readers = readers
             self.lookup = lookup
             self.search = search
             self.limit = limit
             self.maximumPages = maximumPages
+        }
+
+        /// The file or the cluster, as messages name it; nil for the file in the temporary directory.
+        var place: String? { cluster?.description ?? database }
+
+        /// Opens the cluster's database if there is one, or else the file at a path.
+        func open(path: String) async throws -> Catalog {
+            if let cluster { return try await Catalog.open(cluster: cluster, readers: readers) }
+            return try await Catalog.open(path: path, readers: readers, maximumPages: maximumPages)
         }
     }
 
@@ -51,9 +63,9 @@ public struct CatalogRun: Sendable {
     /// - returns: the exit status: 0; 1 after an error; 130 if the task was cancelled.
     public func run() async -> Int32 {
         let reporter = ProgressReporter(console)
-        var path = options.database ?? "the database"
+        var path = options.place ?? "the database"
         do {
-            path = try options.database ?? DefaultDatabase.path()
+            path = try options.place ?? DefaultDatabase.path()
             try await run(path: path, reporter: reporter)
             return 0
         } catch is CancellationError {
@@ -80,8 +92,7 @@ public struct CatalogRun: Sendable {
         var steps = StepTimes()
         let clock = ContinuousClock()
         var start = clock.now
-        let catalog = try await Catalog.open(
-            path: path, readers: options.readers, maximumPages: options.maximumPages)
+        let catalog = try await options.open(path: path)
         steps.add("open", 1, "database", in: clock.now - start)
 
         let importer = Importer(catalog: catalog, batchSize: options.batchSize)

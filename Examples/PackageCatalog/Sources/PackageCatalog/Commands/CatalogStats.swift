@@ -32,7 +32,7 @@ public struct CatalogStats: Sendable {
     ///
     /// - returns: the exit status: 0; 1 after an error; 130 if the task was cancelled.
     public func run() async -> Int32 {
-        await console.reportingErrors(database: options.database) { path in
+        await console.reportingErrors(database: options.place) { path in
             switch work {
             case .importing: try await runImport(path: path)
             case .opening: try await runOpening(path: path)
@@ -58,7 +58,9 @@ public struct CatalogStats: Sendable {
     }
 
     private func runOpening(path: String) async throws {
-        guard FileManager.default.fileExists(atPath: path) else { throw CatalogError.missing(path: path) }
+        guard options.cluster != nil || FileManager.default.fileExists(atPath: path) else {
+            throw CatalogError.missing(path: path)
+        }
         let catalog = try await open(path)
         console.output("\(try await catalog.counts().line)\n\n")
         print(catalog.database.statistics)
@@ -66,8 +68,7 @@ public struct CatalogStats: Sendable {
     }
 
     private func open(_ path: String) async throws -> Catalog {
-        let catalog = try await Catalog.open(
-            path: path, readers: options.readers, maximumPages: options.maximumPages)
+        let catalog = try await options.open(path: path)
         if let slow { catalog.database.addTracer(SlowStatements(milliseconds: slow, console: console)) }
         return catalog
     }

@@ -29,7 +29,7 @@ public struct CatalogWatch: Sendable {
     ///
     /// - returns: the exit status: 0; 1 after an error; 130 if the task was cancelled.
     public func run() async -> Int32 {
-        await console.reportingErrors(database: options.database) { path in
+        await console.reportingErrors(database: options.place) { path in
             if let follow { try await run(follow, path: path) } else { try await run(path: path) }
         }
     }
@@ -37,8 +37,7 @@ public struct CatalogWatch: Sendable {
     private func run(path: String) async throws {
         let selection = try await InputSelection(given: options.inputs, machine: options.machine)
         for error in selection.skipped { console.error("catalog: \(error)\n") }
-        let catalog = try await Catalog.open(
-            path: path, readers: options.readers, maximumPages: options.maximumPages)
+        let catalog = try await options.open(path: path)
         let counts = catalog.liveCounts()
         let console = console
         let watching = Task {
@@ -56,8 +55,7 @@ public struct CatalogWatch: Sendable {
 extension CatalogWatch {
     /// Prints the counts whenever any process changes them.
     private func run(_ follow: Follow, path: String) async throws {
-        let catalog = try await Catalog.open(
-            path: path, readers: options.readers, maximumPages: options.maximumPages)
+        let catalog = try await options.open(path: path)
         let console = console
         try await withThrowingTaskGroup { group in
             group.addTask {
