@@ -18,6 +18,9 @@ public struct ClusterConfiguration: Sendable {
 
     /// The longest time to find the leader and to open the database there. Elections take less than a second with the
     /// default latency of `quarry-node`.
+    ///
+    /// While there is no leader, accesses that wait in line count the time from the beginning of the first search. Each
+    /// has an eighth of the time for itself nevertheless.
     public var connectTimeout: Duration = .seconds(10)
 
     /// The longest time that an answer is waited for. Then the statement throws `SQLITE_INTERRUPT`, and its transaction is
