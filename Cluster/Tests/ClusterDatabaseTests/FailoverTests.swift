@@ -70,6 +70,29 @@ import Testing
         #expect(log.unknownWrites.count == 0)
     }
 
+    /// A leader that hangs costs the statement timeout.
+    @Test func hangingLeaders() async throws {
+        let nodes = try ThreeNodes(latency: Self.latency)
+        let cluster = try open(nodes) { $0.statementTimeout = .seconds(2) }
+        let log = WriteLog()
+        try await log.withWriters(Self.writerCount, cluster) {
+            for _ in 0..<3 {
+                await log.waitForWrites(50)
+                let leader = try nodes.leader()
+                log.noteFault()
+                let start = ContinuousClock.now
+                nodes.pause(leader)
+                await log.waitForWrites(1)
+                print("first write \(ContinuousClock.now - start) after the leader hung")
+                nodes.resume(leader)
+                try nodes.waitUntilFollowing(leader)
+            }
+            await log.waitForWrites(50)
+        }
+        try await log.check(cluster)
+        #expect(log.unknownWrites.map { "\($0.error)" } == [])
+    }
+
     /// Without a majority, writes fail. The cluster heals when one node returns.
     @Test(arguments: [true, false]) func twoOfThreeAreKilled(_ killsLeader: Bool) async throws {
         let nodes = try ThreeNodes(latency: Self.latency)

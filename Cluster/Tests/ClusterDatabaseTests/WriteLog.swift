@@ -83,6 +83,9 @@ final class WriteLog: Sendable {
             for continuation in continuations { continuation.resume() }
         } catch let error as DatabaseError where error.isRetryableInCluster {
             state.withLock { $0.refused.append(key) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            // The statement timeout, before COMMIT.
+            state.withLock { $0.refused.append(key) }
         } catch is CancellationError {
             state.withLock { $0.cancelled.append(key) }
         } catch let error as DatabaseError where error.isOutcomeUnknown {

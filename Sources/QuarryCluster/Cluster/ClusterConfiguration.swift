@@ -24,7 +24,7 @@ public struct ClusterConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(10)
 
     /// The longest time that an answer is waited for. Then the statement throws `SQLITE_INTERRUPT`, and its transaction is
-    /// rolled back.
+    /// rolled back. If COMMIT has no answer by then, another connection settles its outcome.
     ///
     /// A node runs one statement at a time, and one that takes longer than the election timeout of the nodes costs the
     /// leader its leadership: 15 times the latency of `quarry-node run --latency`, so 300 ms with the default. The node
