@@ -20,7 +20,7 @@ public struct ClusterConfiguration: Sendable {
     /// default latency of `quarry-node`.
     ///
     /// While there is no leader, accesses that wait in line count the time from the beginning of the first search. Each
-    /// has an eighth of the time for itself nevertheless.
+    /// has an eighth of the time for itself nevertheless, and at least a quarter of a second.
     public var connectTimeout: Duration = .seconds(10)
 
     /// The longest time that an answer is waited for. Then the statement throws `SQLITE_INTERRUPT`, and its transaction is

@@ -9,8 +9,9 @@ struct Outage {
     /// The time at which a search last began or failed.
     private var lastLook: UInt64 = 0
 
-    /// The part of its time that each search has nevertheless.
+    /// The part of its time that each search has nevertheless, but not less than a quarter of a second.
     private static let smallestPart: UInt64 = 8
+    private static let smallestTime: UInt64 = 250_000_000
 
     /// The time after which a search is the first again: 5 seconds.
     private static let memory: UInt64 = 5_000_000_000
@@ -28,7 +29,8 @@ struct Outage {
             start = now
             return deadline
         }
-        return min(deadline, max(start + patience, now + patience / Outage.smallestPart))
+        let least = max(patience / Outage.smallestPart, Outage.smallestTime)
+        return min(deadline, max(start + patience, now + least))
     }
 
     /// A search has found no leader.

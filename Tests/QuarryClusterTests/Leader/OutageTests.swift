@@ -3,32 +3,37 @@ import Testing
 @testable import QuarryCluster
 
 @Suite("The bounds of searches without a leader") struct OutageTests {
-    @Test func laterSearchesCountFromTheFirst() {
-        var outage = Outage()
-        #expect(outage.searchBegins(at: 1_000, until: 1_800) == 1_800)
+    private var outage = Outage()
+
+    /// The end of a search, in milliseconds.
+    private mutating func end(at now: UInt64, until deadline: UInt64) -> UInt64 {
+        outage.searchBegins(at: now * 1_000_000, until: deadline * 1_000_000) / 1_000_000
+    }
+
+    @Test mutating func laterSearchesCountFromTheFirst() {
+        #expect(end(at: 1_000, until: 9_000) == 9_000)
         // Beside the first.
-        #expect(outage.searchBegins(at: 1_200, until: 2_000) == 1_800)
-        outage.searchFailed(at: 1_800)
+        #expect(end(at: 5_000, until: 13_000) == 9_000)
+        outage.searchFailed(at: 9_000_000_000)
         // An eighth of the time is left to each.
-        #expect(outage.searchBegins(at: 1_800, until: 2_600) == 1_900)
-        outage.searchFailed(at: 1_900)
-        #expect(outage.searchBegins(at: 1_900, until: 2_700) == 2_000)
-        // The access itself has less time.
-        #expect(outage.searchBegins(at: 2_000, until: 2_080) == 2_010)
-        #expect(outage.searchBegins(at: 2_100, until: 2_100) == 2_100)
+        #expect(end(at: 9_000, until: 17_000) == 10_000)
+        outage.searchFailed(at: 10_000_000_000)
+        #expect(end(at: 10_000, until: 18_000) == 11_000)
+        // A quarter of a second, unless the access itself has less.
+        #expect(end(at: 11_000, until: 12_000) == 11_250)
+        #expect(end(at: 11_000, until: 11_080) == 11_080)
+        #expect(end(at: 11_000, until: 11_000) == 11_000)
     }
 
-    @Test func aLeaderEndsTheOutage() {
-        var outage = Outage()
-        #expect(outage.searchBegins(at: 1_000, until: 1_800) == 1_800)
+    @Test mutating func aLeaderEndsTheOutage() {
+        #expect(end(at: 1_000, until: 9_000) == 9_000)
         outage.leaderFound()
-        #expect(outage.searchBegins(at: 1_900, until: 2_700) == 2_700)
+        #expect(end(at: 9_000, until: 17_000) == 17_000)
     }
 
-    @Test func aSearchAfterAWhileIsTheFirst() {
-        var outage = Outage()
-        #expect(outage.searchBegins(at: 1_000, until: 1_800) == 1_800)
-        outage.searchFailed(at: 1_800)
-        #expect(outage.searchBegins(at: 5_000_001_800, until: 5_000_002_600) == 5_000_002_600)
+    @Test mutating func aSearchAfterAWhileIsTheFirst() {
+        #expect(end(at: 1_000, until: 9_000) == 9_000)
+        outage.searchFailed(at: 9_000_000_000)
+        #expect(end(at: 14_000, until: 22_000) == 22_000)
     }
 }
