@@ -70,6 +70,29 @@ import Testing
         #expect(log.unknownWrites.count == 0)
     }
 
+    /// A leader that hangs costs the statement timeout.
+    @Test func hangingLeaders() async throws {
+        let nodes = try ThreeNodes(latency: Self.latency)
+        let cluster = try open(nodes) { $0.statementTimeout = .seconds(2) }
+        let log = WriteLog()
+        try await log.withWriters(Self.writerCount, cluster) {
+            for _ in 0..<3 {
+                await log.waitForWrites(50)
+                let leader = try nodes.leader()
+                log.noteFault()
+                let start = ContinuousClock.now
+                nodes.pause(leader)
+                await log.waitForWrites(1)
+                print("first write \(ContinuousClock.now - start) after the leader hung")
+                nodes.resume(leader)
+                try nodes.waitUntilFollowing(leader)
+            }
+            await log.waitForWrites(50)
+        }
+        try await log.check(cluster)
+        #expect(log.unknownWrites.map { "\($0.error)" } == [])
+    }
+
     /// Without a majority, writes fail. The cluster heals when one node returns.
     @Test(arguments: [true, false]) func twoOfThreeAreKilled(_ killsLeader: Bool) async throws {
         let nodes = try ThreeNodes(latency: Self.latency)
@@ -144,6 +167,29 @@ import Testing
         try await log.check(cluster)
         #expect(log.refusedCount == 0)
         #expect(log.unknownWrites.count == 0)
+    }
+
+    /// Cancelled writes are not kept, and cost the writes that share their transaction no more than another run.
+    @Test func cancelledWrites() async throws {
+        let nodes = try ThreeNodes(latency: Self.latency)
+        let cluster = try open(nodes) { $0.retriesWrites = true }
+        let log = WriteLog()
+        for round in 0..<60 {
+            log.noteFault()
+            let tasks = (0..<16).map { number in
+                Task { await log.write("\(round)-\(number)", cluster) }
+            }
+            // Each round cancels at another moment.
+            if round.isMultiple(of: 2) { await log.waitForWrites(1 + round % 4) }
+            for _ in 0..<(round * 5) { await Task.yield() }
+            for index in stride(from: 0, to: 16, by: 3) { tasks[index].cancel() }
+            for task in tasks { await task.value }
+        }
+        try await log.check(cluster)
+        #expect(log.refusedCount == 0)
+        #expect(log.unknownWrites.count == 0)
+        #expect(log.cancelledCount > 0)
+        #expect(log.acknowledgedCount >= 600)
     }
 
     @Test func aClientIsKilledInItsTransaction() throws {

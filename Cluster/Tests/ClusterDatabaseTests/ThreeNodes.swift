@@ -56,6 +56,11 @@ final class ThreeNodes: @unchecked Sendable {
     /// Kills a node by SIGKILL.
     func kill(_ index: Int) { nodes[index].kill() }
 
+    /// Lets a node hang: it keeps its connections, and answers nothing.
+    func pause(_ index: Int) { nodes[index].pause() }
+
+    func resume(_ index: Int) { nodes[index].resume() }
+
     /// Ends a node by SIGTERM, so that it hands its leadership over.
     func terminate(_ index: Int) throws {
         let code = nodes[index].terminate()

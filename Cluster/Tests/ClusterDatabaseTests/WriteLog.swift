@@ -15,6 +15,8 @@ final class WriteLog: Sendable {
         var acknowledged: [String] = []
         /// Failed, and nothing was kept.
         var refused: [String] = []
+        /// Cancelled, and nothing was kept.
+        var cancelled: [String] = []
         var unknown: [Unknown] = []
         /// Errors that should not occur.
         var others: [String] = []
@@ -37,6 +39,7 @@ final class WriteLog: Sendable {
 
     var acknowledgedCount: Int { state.withLock { $0.acknowledged.count } }
     var refusedCount: Int { state.withLock { $0.refused.count } }
+    var cancelledCount: Int { state.withLock { $0.cancelled.count } }
     var unknownWrites: [Unknown] { state.withLock { $0.unknown } }
 
     func end() { state.withLock { $0.isEnding = true } }
@@ -80,6 +83,11 @@ final class WriteLog: Sendable {
             for continuation in continuations { continuation.resume() }
         } catch let error as DatabaseError where error.isRetryableInCluster {
             state.withLock { $0.refused.append(key) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            // The statement timeout, before COMMIT.
+            state.withLock { $0.refused.append(key) }
+        } catch is CancellationError {
+            state.withLock { $0.cancelled.append(key) }
         } catch let error as DatabaseError where error.isOutcomeUnknown {
             state.withLock { $0.unknown.append(Unknown(key: key, error: error)) }
         } catch {
@@ -109,8 +117,8 @@ final class WriteLog: Sendable {
     /// Compares the database with the outcomes: acknowledged writes are kept once, refused ones are not, and the
     /// journal tells the others.
     func check(_ cluster: DatabaseCluster) async throws {
-        let state = state.withLock { ($0.acknowledged, $0.refused, $0.unknown, $0.others) }
-        let (acknowledged, refused, unknown, others) = state
+        let state = state.withLock { $0 }
+        let (acknowledged, unknown) = (state.acknowledged, state.unknown)
         let (counts, count, integrity) = try await cluster.read { db in
             var counts: [String: Int] = [:]
             for row in try Row.fetchAll(db, sql: "SELECT key, count(*) FROM item GROUP BY key") {
@@ -122,11 +130,11 @@ final class WriteLog: Sendable {
             )
         }
         let lost = acknowledged.filter { counts[$0] == nil }
-        let kept = refused.filter { counts[$0] != nil }
+        let kept = (state.refused + state.cancelled).filter { counts[$0] != nil }
         #expect(lost == [], "acknowledged writes were lost")
-        #expect(kept == [], "refused writes were kept")
+        #expect(kept == [], "refused or cancelled writes were kept")
         #expect(counts.filter { $0.value != 1 } == [:], "writes were kept more than once")
-        #expect(others == [], "other errors")
+        #expect(state.others == [], "other errors")
         var committedCount = 0
         for write in unknown {
             // The message names the row that tells.
@@ -137,7 +145,11 @@ final class WriteLog: Sendable {
         #expect(counts.count == acknowledged.count + committedCount)
         #expect(count == counts.count)
         #expect(integrity == "ok")
-        print("\(acknowledged.count) writes acknowledged, \(refused.count) refused, \(unknown.count) unknown")
+        print(
+            """
+            \(acknowledged.count) writes acknowledged, \(state.refused.count) refused, \
+            \(state.cancelled.count) cancelled, \(unknown.count) unknown
+            """)
     }
 }
 

@@ -54,6 +54,12 @@ package final class NodeProcess {
         process.waitUntilExit()
     }
 
+    /// Stops the node by SIGSTOP: it keeps its connections, and answers nothing.
+    package func pause() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+
+    /// Lets a paused node go on.
+    package func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+
     /// Ends the node by SIGTERM, and returns its exit code.
     package func terminate() -> Int32 {
         process.terminate()

@@ -37,7 +37,8 @@ final class ChangePoller: Sendable {
         guard !changed.isEmpty else { return counters }
         do {
             try await pool.writeWithoutTransaction { db in
-                for table in changed { try db.notifyChanges(in: Table<Row>(table)) }
+                // A table that was dropped keeps its counter.
+                for table in changed where try db.tableExists(table) { try db.notifyChanges(in: Table<Row>(table)) }
             }
             return counters
         } catch {

@@ -18,10 +18,13 @@ public struct ClusterConfiguration: Sendable {
 
     /// The longest time to find the leader and to open the database there. Elections take less than a second with the
     /// default latency of `quarry-node`.
+    ///
+    /// While there is no leader, accesses that wait in line count the time from the beginning of the first search. Each
+    /// has an eighth of the time for itself nevertheless, and at least a quarter of a second.
     public var connectTimeout: Duration = .seconds(10)
 
     /// The longest time that an answer is waited for. Then the statement throws `SQLITE_INTERRUPT`, and its transaction
-    /// is rolled back.
+    /// is rolled back. If COMMIT has no answer by then, another connection settles its outcome.
     ///
     /// A node runs one statement at a time, and one that takes longer than the election timeout of the nodes costs the
     /// leader its leadership: 15 times the latency of `quarry-node run --latency`, so 300 ms with the default. The node

@@ -10,6 +10,7 @@ final class LeaderFinder: Sendable {
     typealias Connect = @Sendable (NodeAddress, UInt64, Waker) throws(LinkError) -> NodeLink
 
     private let nodes: Lock<NodeList>
+    private let outage = Lock(Outage())
     private let connect: Connect
 
     /// A finder that has asked no node yet.
@@ -46,6 +47,9 @@ final class LeaderFinder: Sendable {
         database name: String, clientID: UInt64, until deadline: UInt64, waker: Waker
     ) throws(LinkError) -> (link: NodeLink, database: UInt32) {
         var generator = SystemRandomNumberGenerator()
+        let deadline = outage.withLock {
+            $0.searchBegins(at: SystemClock.monotonicNanoseconds(), until: deadline)
+        }
         var search = LeaderSearch(deadline: deadline)
         var report = SearchReport()
         // The link of the last answer.
@@ -68,6 +72,7 @@ final class LeaderFinder: Sendable {
                     if let link { leader = link } else { leader = try connect(address, limit, waker) }
                     let result = try open(name, clientID, by: leader, until: limit, waker)
                     search.connected()
+                    outage.withLock { $0.leaderFound() }
                     return result
                 case .wait(let nanoseconds):
                     link?.close()
@@ -75,7 +80,9 @@ final class LeaderFinder: Sendable {
                     // Other sessions may have found the leader meanwhile.
                     action = search.beginRound(
                         candidates, at: SystemClock.monotonicNanoseconds(), using: &generator)
-                case .giveUp: throw .noLeader(report.description)
+                case .giveUp:
+                    outage.withLock { $0.searchFailed(at: SystemClock.monotonicNanoseconds()) }
+                    throw .noLeader(report.description)
                 }
             } catch {
                 guard let address = action.address, !error.endsSearch(in: action) else { throw error }

@@ -18,11 +18,11 @@ extension ClusterSession {
         if let identifier { try enter(identifier, call) }
         let link = try usableLink(call)
         do throws(LinkError) {
-            // Neither a deadline nor a cancellation ends the wait for the answer: the transaction may be committed.
-            try send(
-                [.executeSQL(database: databaseID, sql: sql, arguments: [])], by: link,
-                until: now &+ settings.settlementTimeout)
-            let response = try receive(by: link, until: now &+ settings.settlementTimeout)
+            // Neither the access's deadline nor its cancellation ends the wait for the answer: the transaction may be
+            // committed. A node that hangs doesn't answer at all, and another one settles the outcome.
+            let limit = now &+ min(settings.statementTimeout, settings.settlementTimeout)
+            try send([.executeSQL(database: databaseID, sql: sql, arguments: [])], by: link, until: limit)
+            let response = try receive(by: link, until: limit)
             try LeaderAnswer.expectResult(response, link)
             didEnd()
         } catch {
