@@ -176,7 +176,7 @@ extension ClusterSession {
         guard try run("BEGIN IMMEDIATE", [], link, limit) != nil else { return nil }
         let database = databaseID
         try send(
-            [.querySQL(database: database, sql: CommitIdentifier.question, arguments: [identifier.value])], by: link,
+            [.querySQL(database: database, sql: CommitIdentifier.question, arguments: identifier.key)], by: link,
             until: limit)
         switch try receive(by: link, until: limit) {
         case .rows(let page):

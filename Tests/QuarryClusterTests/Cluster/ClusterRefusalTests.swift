@@ -62,7 +62,7 @@ import Testing
     @Test func rebuildingATableNeedsAMigration() throws {
         let fixture = try ClusterFixture()
         let cluster = fixture.cluster
-        func rebuild(_ db: Database) throws {
+        @Sendable func rebuild(_ db: Database) throws {
             try db.rebuild(table: "player") { t in
                 t.primaryKey("id", .integer)
                 t.column("name", .text).notNull()
