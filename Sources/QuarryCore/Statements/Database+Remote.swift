@@ -180,7 +180,12 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
         }
-        try rebuildShadowIfStale(remote)
+        do {
+            try rebuildShadowIfStale(remote)
+        } catch {
+            noteRemoteEnd()
+            throw error
+        }
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         // COMMIT would find a deferred violation of any of the writes that share the transaction.
         if shadow.hasDeferredForeignKeys { parts.hasRunOther = true }
@@ -211,9 +216,17 @@ extension Database {
             }
         } catch let error as DatabaseError {
             remoteDidFail(remote)
-            if hasUntoldEnd { noteUntoldEnd() }
+            noteRemoteEnd()
             throw remoteError(error, sql: statement.sql)
         }
+    }
+
+    /// After an error that no statement of SQLite's reports: tells of the end of the transaction, if it has ended.
+    private func noteRemoteEnd() {
+        guard hasUntoldEnd else { return }
+        noteUntoldEnd()
+        // Without observers, nothing has told the handlers. The next transaction isn't theirs.
+        if !nextTransactionHandlers.isEmpty { transactionDidEnd(committed: false) }
     }
 
     /// The error of a call, as the program sees it: the reason of an interruption.
