@@ -217,7 +217,7 @@ final class ChangeMonitor: ConnectionMonitor {
     func add(_ accesses: StatementAccesses, _ rows: RowChanges?, _ db: Database) {
         changes.add(accesses, rows: rows)
         if !rowTables.isEmpty { changes.addRows(of: accesses, rows, rowTables: rowTables) }
-        if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.keyColumns(of: $0) } }
+        if changes.tracksKeys { changes.addKeys(of: accesses, rows) { db.isRemote ? nil : db.keyColumns(of: $0) } }
     }
 
     /// Session objects take the preupdate hook: the rows that running statements change aren't told any more.
