@@ -354,7 +354,10 @@ extension ClusterSession {
         guard !call.isInsideTransaction else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "foreign keys can't be turned \(isOn ? "on" : "off") inside a transaction of a cluster")
+                message: """
+                    foreign keys can't be turned \(isOn ? "on" : "off") inside a transaction of a cluster, as rebuilding \
+                    a table would: a DatabaseMigrator turns them off before its transactions
+                    """)
         }
         endUntoldTransaction(call)
         // A later link is told, too.

@@ -35,4 +35,49 @@ import Testing
         }
         #expect(!fixture.nodes.log.statements.contains { $0.hasPrefix("CREATE") })
     }
+
+    @Test func copies() async throws {
+        let fixture = try ClusterFixture()
+        let cluster = fixture.cluster
+        let queue = try DatabaseQueue()
+        let folder = try TemporaryFolder()
+        func expectRefusal(_ operation: String, _ body: () async throws -> Void) async {
+            let error = await #expect(throws: DatabaseError.self) { try await body() }
+            #expect(error?.resultCode == .SQLITE_MISUSE, "\(operation)")
+            #expect(error?.message == "\(operation): not in a cluster")
+        }
+        await expectRefusal("a backup of a connection") { try cluster.backup(to: queue) }
+        await expectRefusal("a backup of a connection") { try await cluster.backupAsync(to: queue) }
+        await expectRefusal("a copy over the database") { try queue.backup(to: cluster) }
+        await expectRefusal("a copy over the database") { try await cluster.erase() }
+        await expectRefusal("a backup, which quarry-node makes") { _ = try cluster.backup(toFile: folder.path + "/copy") }
+        try await queue.vacuum(into: folder.path + "/other")
+        await expectRefusal("restoring a backup") { try cluster.restore(from: folder.path + "/other") }
+        await expectRefusal("restoring a backup") { try await cluster.restore(from: folder.path + "/other") }
+        #expect(cluster.filePaths == [])
+        #expect(try await cluster.read { db in try Player.fetchCount(db) } == 0)
+    }
+
+    @Test func rebuildingATableNeedsAMigration() throws {
+        let fixture = try ClusterFixture()
+        let cluster = fixture.cluster
+        @Sendable func rebuild(_ db: Database) throws {
+            try db.rebuild(table: "player") { t in
+                t.primaryKey("id", .integer)
+                t.column("name", .text).notNull()
+            }
+        }
+        try cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
+        for inTransaction in [true, false] {
+            let error = #expect(throws: DatabaseError.self) {
+                inTransaction ? try cluster.write(rebuild) : try cluster.writeWithoutTransaction(rebuild)
+            }
+            #expect(error?.message?.hasSuffix("a DatabaseMigrator turns them off before its transactions") == true)
+        }
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("rebuild", migrate: rebuild)
+        try migrator.migrate(cluster)
+        #expect(try cluster.read { db in rows(db, "SELECT * FROM player") } == "[id:1 name:\"Arthur\"]")
+        #expect(try cluster.writeWithoutTransaction { db in rows(db, "PRAGMA foreign_keys") } == "[foreign_keys:1]")
+    }
 }
