@@ -152,8 +152,9 @@ extension RemoteSchemaEntry {
     fileprivate var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL") }
 
     fileprivate var hasDeferredForeignKeys: Bool {
-        let words = sql.uppercased().split { $0.isWhitespace }
-        return zip(words, words.dropFirst()).contains { $0 == "INITIALLY" && $1.hasPrefix("DEFERRED") }
+        // Comments may separate the words. A table that only seems to have one costs the sharing of commits.
+        let words = sql.uppercased()
+        return words.contains("INITIALLY") && words.contains("DEFERRED")
     }
 }
 
