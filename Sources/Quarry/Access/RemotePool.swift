@@ -116,6 +116,17 @@ package final class RemotePool: GroupWriter {
     }
 }
 
+extension GroupReader {
+    /// Throws if the database is elsewhere, where an operation can't be done.
+    ///
+    /// - parameter operation: the subject of a sentence.
+    func checkIsLocal(_ operation: String) throws {
+        if self is RemotePool {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(operation): not in a cluster")
+        }
+    }
+}
+
 extension RemotePool {
     var groups: [ConnectionGroup] { [writer.group, readers.group] }
     var ownedConnection: Database? { readers.group.ownedConnection ?? writer.group.ownedConnection }

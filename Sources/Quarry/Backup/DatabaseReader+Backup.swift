@@ -95,6 +95,7 @@ extension DatabaseReader {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "a backup needs a queue, a pool, or a reader of one")
         }
+        try database.checkIsLocal("a backup, which quarry-node makes")
         return database
     }
 }

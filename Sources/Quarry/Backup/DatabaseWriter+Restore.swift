@@ -71,6 +71,7 @@ extension DatabaseWriter {
                 resultCode: .SQLITE_READONLY,
                 message: "restoring \(database.configuration.label ?? database.path): the database is read-only")
         }
+        try database.checkIsLocal("restoring a backup")
         return database
     }
 }

@@ -28,7 +28,7 @@ extension DatabaseReader {
     public var label: String? { configuration.label }
 
     /// The files that the database may have: its own, the write-ahead log, the log's index, and the journal. None for a
-    /// database in memory.
+    /// database in memory or on a cluster.
     ///
     /// ```swift
     /// dbPool.filePaths  // ["/var/lib/a.sqlite", "/var/lib/a.sqlite-wal", "/var/lib/a.sqlite-shm", …-journal]
@@ -61,7 +61,7 @@ extension DatabaseReader {
 
     /// The path of the file; nil for a database in memory, or in a temporary file.
     private var filePath: String? {
-        if path == ":memory:" || path.isEmpty { return nil }
+        if path == ":memory:" || path.isEmpty || groupReader is RemotePool { return nil }
         guard configuration.acceptsURIs || path.hasPrefix("file:") && path.hasSuffix("?mode=memory&cache=shared") else {
             return path
         }

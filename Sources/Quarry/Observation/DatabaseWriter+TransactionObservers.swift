@@ -8,7 +8,7 @@ extension DatabaseWriter {
     /// dbQueue.add(transactionObserver: observer)
     /// ```
     ///
-    /// On a database that is closed, it has no effect.
+    /// On a database that is closed it has no effect, and none on a cluster, whose nodes don't tell of rows.
     ///
     /// - parameter extent: how long it observes. By default, as long as others keep it.
     public func add(

@@ -22,6 +22,8 @@ package final class RunningBackup {
         self.source = source
         self.destination = destination
         self.commitNumber = commitNumber
+        try source.checkIsLocal("a backup of a connection")
+        try destination.checkIsLocal("a copy over the database")
         try source.operationWillStart(writes: false)
         try destination.operationWillStart(
             writes: true, "backup of \(source.description) to \(destination.description)")

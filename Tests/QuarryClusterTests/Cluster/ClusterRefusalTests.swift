@@ -1,6 +1,7 @@
 import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
+import QuarryTestSupport
 import Testing
 
 @Suite("Refusals of a cluster") struct ClusterRefusalTests {
