@@ -284,12 +284,13 @@ extension Database {
         }
     }
 
-    /// Lets SQLite count rows that were changed at the other end, as a statement with RETURNING that it ran itself does.
+    /// Lets SQLite count rows that were changed at the other end, as if it had run the statement with RETURNING itself.
     func noteRemoteChanges(_ count: Int, lastInsertedRowID: Int64) {
         guard (try? remoteTables?.add(.changes)) != nil else { return }
         runOnShadow(
             """
-            WITH RECURSIVE changes(n) AS (SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
+            WITH RECURSIVE changes(n) AS (
+                SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
             INSERT INTO \(RemoteTable.Kind.changes.tableName) SELECT \(lastInsertedRowID) FROM changes
             """)
         RemoteTable.setLastInsertedRowID(pointer, lastInsertedRowID)
