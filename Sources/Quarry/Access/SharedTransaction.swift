@@ -138,7 +138,7 @@ extension AccessRunner {
             let commit = Result { try db.commitParts(keepsPart: end == .kept) }
             if case .failure(let error) = commit, end == .kept { result = .failure(error) }
             endPart(&result, request, lease, client)
-            shared?.end.resolve(commit)
+            shared?.end.resolve(commit.mapError(DatabaseError.ofOthers))
         case .end:
             var reason: (any Error)?
             if case .failure(let error) = result { reason = db.reasonOfLoss(error) }
@@ -174,8 +174,14 @@ extension ConnectionGroup {
 }
 
 extension DatabaseError {
-    /// The error of the writes whose transaction another write has lost. Nothing of them was kept. On a cluster, the
-    /// code says that they may run again.
+    /// The error of a commit for the writes before the last. A cluster can't check the deferred foreign keys of each,
+    /// but a write that defers them is the last of its transaction.
+    fileprivate static func ofOthers(_ error: any Error) -> any Error {
+        guard (error as? DatabaseError)?.resultCode == .SQLITE_CONSTRAINT else { return error }
+        return sharedTransactionWasLost(error)
+    }
+
+    /// The error of the writes whose transaction another write has lost. The code says that nothing of them was kept.
     fileprivate static func sharedTransactionWasLost(_ error: any Error) -> DatabaseError {
         let reason = (error as? DatabaseError).map { "\($0.extendedResultCode): \($0.message ?? "")" } ?? "\(error)"
         return DatabaseError(

@@ -205,10 +205,15 @@ extension Database {
             rows.compactMap { row in
                 let name: String = row[1]
                 let table: String = row[2]
+                // A cluster's commit journal, and the counters of its changes.
+                if isRemote, Self.isOfCluster(name) || Self.isOfCluster(table) { return nil }
                 for name in [name, table] {
                     if Self.isSQLiteInternalTable(name) || Self.isGRDBInternalTable(name) { return nil }
                 }
                 return [row[0], name, table, row[3]]
             })
+    }
+    private static func isOfCluster(_ name: String) -> Bool {
+        name == "quarry_commit" || name == "quarry_change" || name.hasPrefix("quarry_change_")
     }
 }

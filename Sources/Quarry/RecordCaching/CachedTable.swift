@@ -23,7 +23,8 @@ public import QuarrySQL
 ///
 /// **The price**: as long as the cached table exists, SQLite calls back for each row that is changed in the database,
 /// as for `commits(keys: true)`, and a lookup that isn't answered from memory is slower. A cached table keeps the
-/// database open. Use it for tables that are read often and changed seldom.
+/// database open. On a cluster nothing is kept, and each lookup reads. Use it for tables that are read often and
+/// changed seldom.
 public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>: Sendable {
     /// The counts of a cached table.
     ///
@@ -241,7 +242,8 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     /// Asks for the commits of the database. Nothing is kept until a write access has begun afterwards: a write that is
     /// running may have committed changes that it tells at its end.
     private func listen() {
-        guard let database = writer.groupReader else { return }
+        // The nodes of a cluster tell neither of rows nor, in time, of the commits of other clients: nothing is kept.
+        guard let database = writer.groupReader, !(database is RemotePool) else { return }
         let reader = CommitReader(database, keys: true, limit: 256)
         state.withLock { $0.listening = .starting(reader) }
         writer.asyncWriteWithoutTransaction { [weak self] _ in

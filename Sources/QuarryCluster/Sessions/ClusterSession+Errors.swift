@@ -19,7 +19,7 @@ extension ClusterSession {
     /// The link of the open transaction.
     func usableLink(_ call: RemoteCall) throws(DatabaseError) -> NodeLink {
         guard let link, !link.isDead else {
-            if transaction == .open { throw lostError("the connection was lost") }
+            if transaction == .open { throw lostError("The connection was lost.") }
             do throws(LinkError) {
                 return try openLink(until: call.deadline)
             } catch {
@@ -33,7 +33,7 @@ extension ClusterSession {
     func lostError(_ reason: String) -> DatabaseError {
         dropLink()
         return DatabaseError(
-            resultCode: .SQLITE_ABORT_ROLLBACK, message: "\(reason): nothing of the transaction was kept. Try again.")
+            resultCode: .SQLITE_ABORT_ROLLBACK, message: "\(reason) Nothing of the transaction was kept. Try again.")
     }
 
     /// The error of a request, as the program sees it. Drops the link if it can't be used any more.

@@ -371,8 +371,8 @@ extension ClusterSession {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: """
-                    foreign keys can't be turned \(isOn ? "on" : "off") inside a transaction of a cluster, as rebuilding a \
-                    table would: a DatabaseMigrator turns them off before its transactions
+                    foreign keys can't be turned \(isOn ? "on" : "off") inside a transaction of a cluster, as rebuilding \
+                    a table would: a DatabaseMigrator turns them off before its transactions
                     """)
         }
         endUntoldTransaction(call)

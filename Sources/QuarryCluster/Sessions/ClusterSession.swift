@@ -231,7 +231,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
 
     /// The next page of the running query.
     func receivePage() throws(DatabaseError) -> RowPage {
-        guard let link else { throw lostError("the rest of the rows was lost") }
+        guard let link else { throw lostError("The rest of the rows was lost.") }
         do throws(LinkError) {
             switch try link.receive(until: now &+ settings.statementTimeout) {
             case .rows(let page):

@@ -86,7 +86,7 @@ final class SessionRows: RemoteRows {
         session = nil
         failure = DatabaseError(
             resultCode: .SQLITE_ABORT_ROLLBACK,
-            message: "the rest of the rows was lost with the connection. Try again.")
+            message: "The rest of the rows was lost with the connection. Try again.")
     }
 
     func withValue(_ index: Int, _ body: (RemoteValue) -> Void) {

@@ -183,7 +183,12 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
         }
-        try rebuildShadowIfStale(remote)
+        do {
+            try rebuildShadowIfStale(remote)
+        } catch {
+            noteRemoteEnd()
+            throw error
+        }
         // The deadline of the statement begins before its part at the other end.
         if deadlines.isSet { try deadlinesWillSee(statement) }
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
@@ -218,9 +223,17 @@ extension Database {
             }
         } catch let error as DatabaseError {
             remoteDidFail(remote)
-            if hasUntoldEnd { noteUntoldEnd() }
+            noteRemoteEnd()
             throw remoteError(error, sql: statement.sql)
         }
+    }
+
+    /// After an error that no statement of SQLite's reports: tells of the end of the transaction, if it has ended.
+    private func noteRemoteEnd() {
+        guard hasUntoldEnd else { return }
+        noteUntoldEnd()
+        // Without observers, nothing has told the handlers. The next transaction isn't theirs.
+        if !nextTransactionHandlers.isEmpty { transactionDidEnd(committed: false) }
     }
 
     /// The error of a call, as the program sees it: the reason of an interruption.
@@ -278,12 +291,13 @@ extension Database {
         }
     }
 
-    /// Lets SQLite count rows that were changed at the other end, as a statement with RETURNING that it ran itself does.
+    /// Lets SQLite count rows that were changed at the other end, as if it had run the statement with RETURNING itself.
     func noteRemoteChanges(_ count: Int, lastInsertedRowID: Int64) {
         guard (try? remoteTables?.add(.changes)) != nil else { return }
         runOnShadow(
             """
-            WITH RECURSIVE changes(n) AS (SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
+            WITH RECURSIVE changes(n) AS (
+                SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
             INSERT INTO \(RemoteTable.Kind.changes.tableName) SELECT \(lastInsertedRowID) FROM changes
             """)
         RemoteTable.setLastInsertedRowID(pointer, lastInsertedRowID)

@@ -25,7 +25,8 @@ struct PoolComparison {
                 try String.fetchAll(
                     db,
                     sql: """
-                        SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name
+                        SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+                        ORDER BY name
                         """)
             }
             for table in tables {
