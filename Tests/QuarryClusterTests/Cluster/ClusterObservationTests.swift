@@ -55,26 +55,3 @@ import Testing
         #expect(error?.message == "a TransactionObserver, which is told of rows: not in a cluster")
     }
 }
-
-@Suite("Commits of a cluster", .timeLimit(.minutes(5))) struct ClusterCommitTests {
-    @Test func keysAreUnknown() async throws {
-        let fixture = try ClusterFixture()
-        let cluster = fixture.cluster
-        var commits = cluster.commits(keys: true).makeAsyncIterator()
-        try await cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
-        let commit = try #require(try await commits.next())
-        #expect(commit.changes.changedKeys(in: "player") == nil)
-    }
-
-    @Test func aCachedTableForgetsAChangedTable() async throws {
-        let fixture = try ClusterFixture()
-        let cluster = fixture.cluster
-        try await cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Bruce')") }
-        let players = CachedTable(cluster, of: Player.self)
-        for name in ["Bruce", "Carl", "David"] {
-            try await cluster.write { db in try Player(id: 1, name: name).update(db) }
-            #expect(try await players.fetchOne(key: 1)?.name == name)
-            #expect(try await players.fetchOne(key: 1)?.name == name)
-        }
-    }
-}
