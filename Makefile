@@ -26,6 +26,9 @@ WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 
+# Tests in processes of their own: load, and emulated nodes, which open SQLite before the library has configured it.
+APART = 'QuarryStressTests|QuarryClusterTests'
+
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster clean
 
@@ -45,7 +48,8 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 	Scripts/check-type-checking
 	Scripts/check-operators --self-test
 	Scripts/check-operators
-	$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
+	$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
+	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryClusterTests)
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
 	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
@@ -55,7 +59,7 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
-		$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip QuarryStressTests)
+		$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
 	folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
 		$(SWIFT_TEST) --skip-build --filter AvailabilityTests
 

@@ -19,7 +19,8 @@ import QuarryClusterWire
 /// ) STRICT, WITHOUT ROWID
 /// ```
 ///
-/// Without a rowid, its rows leave `last_insert_rowid()` as it is. In the order of time, the oldest rows are found at once.
+/// Without a rowid, its rows leave `last_insert_rowid()` as it is. In the order of time, the oldest rows are found at
+/// once.
 struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
     private let high = UInt64.random(in: .min ... .max)
     private let low = UInt64.random(in: .min ... .max)
