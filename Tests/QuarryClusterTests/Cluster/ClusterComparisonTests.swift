@@ -30,17 +30,26 @@ import Testing
         ["\(insertion) ('a', 1), ('b', 1)", "CREATE UNIQUE INDEX i ON player (score)", "DROP INDEX i"],
         ["\(insertion) ('a', 1)", "CREATE TABLE v AS SELECT * FROM player", "SELECT * FROM v"],
         ["CREATE VIEW w AS SELECT name FROM player", "\(insertion) ('a', 1)", "SELECT * FROM w", "DROP VIEW w"],
-        ["BEGIN", "CREATE TABLE u (a)", "INSERT INTO u VALUES (1)", "ROLLBACK", "SELECT * FROM u", "CREATE TABLE u (b)"],
+        [
+            "BEGIN", "CREATE TABLE u (a)", "INSERT INTO u VALUES (1)", "ROLLBACK", "SELECT * FROM u",
+            "CREATE TABLE u (b)",
+        ],
         ["SAVEPOINT x", "CREATE TABLE u (a)", "ROLLBACK TO x", "SELECT * FROM u", "RELEASE x", "CREATE TABLE u (b)"],
         [
-            "CREATE TABLE w (a PRIMARY KEY, b AS (a || 'x'), c AS (a) STORED) WITHOUT ROWID", "INSERT INTO w VALUES (1)",
+            "CREATE TABLE w (a PRIMARY KEY, b AS (a || 'x'), c AS (a) STORED) WITHOUT ROWID",
+            "INSERT INTO w VALUES (1)",
             "SELECT * FROM w", "UPDATE w SET a = 2", "INSERT INTO w (b) VALUES (1)",
         ],
-        ["CREATE TABLE \"select\" (\"a b\", [order])", "INSERT INTO \"select\" VALUES (1, 2)", "SELECT * FROM \"select\""],
+        [
+            "CREATE TABLE \"select\" (\"a b\", [order])", "INSERT INTO \"select\" VALUES (1, 2)",
+            "SELECT * FROM \"select\"",
+        ],
         ["CREATE TABLE t2 (a); INSERT INTO t2 VALUES (1); SELECT * FROM t2; DROP TABLE t2"],
         [
-            "CREATE VIRTUAL TABLE f USING fts5(name, content='player', content_rowid='id')", "\(insertion) ('hello', 1)",
-            "INSERT INTO f(f) VALUES ('rebuild')", "SELECT rowid, highlight(f, 0, '<', '>') FROM f WHERE f MATCH 'hello'",
+            "CREATE VIRTUAL TABLE f USING fts5(name, content='player', content_rowid='id')",
+            "\(insertion) ('hello', 1)",
+            "INSERT INTO f(f) VALUES ('rebuild')",
+            "SELECT rowid, highlight(f, 0, '<', '>') FROM f WHERE f MATCH 'hello'",
             "DROP TABLE f", "SELECT * FROM f",
         ],
         // Names of the virtual tables that carry the statements.
@@ -74,7 +83,8 @@ import Testing
             "COMMIT", "INSERT INTO player (id, name) VALUES (7, 'g')", "COMMIT", "SELECT * FROM c",
         ],
         [
-            "CREATE TABLE c (a REFERENCES player)", "BEGIN", "PRAGMA defer_foreign_keys = ON", "INSERT INTO c VALUES (7)",
+            "CREATE TABLE c (a REFERENCES player)", "BEGIN", "PRAGMA defer_foreign_keys = ON",
+            "INSERT INTO c VALUES (7)",
             "PRAGMA defer_foreign_keys", "COMMIT", "ROLLBACK", "PRAGMA defer_foreign_keys",
         ],
         [
@@ -90,7 +100,9 @@ import Testing
     }
 
     /// The answers of the requests behind a failed statement belong to no other.
-    @Test(arguments: ["\(insertion) ('a', 2) RETURNING id", "SELECT abs(-9223372036854775808)", "\(insertion) ('a', 3)"])
+    @Test(arguments: [
+        "\(insertion) ('a', 2) RETURNING id", "SELECT abs(-9223372036854775808)", "\(insertion) ('a', 3)",
+    ])
     func failedStatementsThatRunAgain(_ sql: String) throws {
         try PoolComparison().expectSame(sql) { db in
             try db.execute(sql: "\(Self.insertion) ('a', 1)")
@@ -119,7 +131,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "SELECT ?", "SELECT ?3", "SELECT ?1, ?, :a, ?7, @b, $c", "SELECT $a::b(c)", "SELECT ?2, ?2, ?1", "SELECT :a, @a",
+        "SELECT ?", "SELECT ?3", "SELECT ?1, ?, :a, ?7, @b, $c", "SELECT $a::b(c)", "SELECT ?2, ?2, ?1",
+        "SELECT :a, @a",
         "SELECT ?100, ?",
     ]) func argumentsOfAllForms(_ sql: String) throws {
         try PoolComparison().expectSame(sql) { db in
@@ -143,8 +156,10 @@ import Testing
     @Test(arguments: [
         "SELECT 1 AS a, 2 AS a", "SELECT 1 AS \"\"", "SELECT 1 AS \"a\"\"b\"", "SELECT 'x''y'", "SELECT 1;;; -- é",
         "/* c */ SELECT 1 /* d */ ; -- x", "VALUES (1), (2)", "WITH t AS (SELECT 1) SELECT * FROM t", "SELECT 'a;b'",
-        "EXPLAIN QUERY PLAN DELETE FROM player", "SELECT * FROM pragma_table_info('player')", "pragma  main . user_version",
-        "PRAGMA \"main\".[user_version]", "PRAGMA 'user_version'", "/* x */ PRAGMA user_version", "PRAGMA defer_foreign_keys",
+        "EXPLAIN QUERY PLAN DELETE FROM player", "SELECT * FROM pragma_table_info('player')",
+        "pragma  main . user_version",
+        "PRAGMA \"main\".[user_version]", "PRAGMA 'user_version'", "/* x */ PRAGMA user_version",
+        "PRAGMA defer_foreign_keys",
         "PRAGMA main.table_info('player')", "SELECT * FROM json_each('[1,2]')", "SELECT zeroblob(1000000) AS z",
         "SELECT zeroblob(0), x'', '', 1e999, -0.0", "", ";", "-- c", "SELEKT", "SELECT 1 FROM", "SELECT * FROM missing",
         "SELECT missing FROM player", "\(insertion) (1", "INSERT INTO player (nam) VALUES (1)", "SELECT f(1)",

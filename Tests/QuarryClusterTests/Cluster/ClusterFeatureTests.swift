@@ -31,7 +31,9 @@ import Testing
         let cache = CachedTable(cluster, of: Player.self)
         try cluster.write { db in try db.execute(sql: "INSERT INTO player (name, score) VALUES ('a', 1), ('b', 1)") }
         for score in 1...3 {
-            try cluster.write { db in try db.execute(sql: "UPDATE player SET score = ? WHERE id = 1", arguments: [score]) }
+            try cluster.write { db in
+                try db.execute(sql: "UPDATE player SET score = ? WHERE id = 1", arguments: [score])
+            }
             #expect(try cache.fetchOne(key: 1)?.score == score)
             #expect(try cache.fetchOne(key: 1)?.score == score)
             let sql = "UPDATE player SET score = ? WHERE id = 2 RETURNING id"
@@ -106,7 +108,9 @@ import Testing
         let fixture = try ClusterFixture()
         let events = Mutex<[String]>([])
         func note(_ db: Database) {
-            db.afterNextTransaction { _ in events.withLock { $0.append("commit") } } onRollback: { _ in
+            db.afterNextTransaction { _ in
+                events.withLock { $0.append("commit") }
+            } onRollback: { _ in
                 events.withLock { $0.append("rollback") }
             }
         }

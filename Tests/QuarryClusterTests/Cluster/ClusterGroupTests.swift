@@ -73,7 +73,9 @@ import Testing
             }
             #expect(codes[2] == .SQLITE_CONSTRAINT, "\(clause)")
             // Others lose a shared transaction at most, which they may repeat.
-            for code in [codes[0], codes[1], codes[3]] { #expect([.SQLITE_OK, .SQLITE_ABORT].contains(code), "\(clause)") }
+            for code in [codes[0], codes[1], codes[3]] {
+                #expect([.SQLITE_OK, .SQLITE_ABORT].contains(code), "\(clause)")
+            }
             if pragma.isEmpty { #expect(try names(fixture).count == 3, "\(clause)") }
         }
     }

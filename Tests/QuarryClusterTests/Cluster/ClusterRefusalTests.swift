@@ -7,7 +7,8 @@ import Testing
 @Suite("Refusals of a cluster") struct ClusterRefusalTests {
     /// SQLite carries out some of them when they are prepared, even behind EXPLAIN.
     @Test(arguments: [
-        "foreign_keys = OFF", "foreign_keys(0)", "main.'foreign_keys' = 0", "query_only = ON", "recursive_triggers = ON",
+        "foreign_keys = OFF", "foreign_keys(0)", "main.'foreign_keys' = 0", "query_only = ON",
+        "recursive_triggers = ON",
         "encoding = 'UTF-16'", "legacy_alter_table = ON", "application_id = 4", "page_size = 512", "schema_version = 3",
         "journal_mode = DELETE",
     ]) func settings(_ setting: String) throws {
@@ -51,7 +52,9 @@ import Testing
         await expectRefusal("a backup of a connection") { try await cluster.backupAsync(to: queue) }
         await expectRefusal("a copy over the database") { try queue.backup(to: cluster) }
         await expectRefusal("a copy over the database") { try await cluster.erase() }
-        await expectRefusal("a backup, which quarry-node makes") { _ = try cluster.backup(toFile: folder.path + "/copy") }
+        await expectRefusal("a backup, which quarry-node makes") {
+            _ = try cluster.backup(toFile: folder.path + "/copy")
+        }
         try await queue.vacuum(into: folder.path + "/other")
         await expectRefusal("restoring a backup") { try cluster.restore(from: folder.path + "/other") }
         await expectRefusal("restoring a backup") { try await cluster.restore(from: folder.path + "/other") }
