@@ -1,4 +1,5 @@
 import ClusterNode
+import ClusterTestSupport
 import Foundation
 import Quarry
 import QuarryCluster
@@ -7,12 +8,11 @@ import Testing
 /// The code of the article about clusters that needs SwiftNIO, on real nodes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TLSSamples {
     @Test func clientsWithCertificates() async throws {
-        let tests = try TLSTests()
-        let files = try tests.authority("own")
+        let folder = try NodeFolder()
+        let files = try CertificateFiles(in: folder, "own")
         let (certificate, key, authority) = (files.certificate, files.key, files.authority)
-        let nodes = try ClusterTests(folder: tests.folder).threeNodes(
-            options: tests.options(files),
-            connector: TLSConnector(try Certificates(certificate: certificate, key: key, authority: authority)))
+        let nodes = try ClusterTests(folder: folder).threeNodes(
+            options: files.options, connector: TLSConnector(try files.certificates()))
 
         let connector = TLSConnector(
             try Certificates(certificate: certificate, key: key, authority: authority))
