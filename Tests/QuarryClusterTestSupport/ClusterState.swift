@@ -28,7 +28,7 @@ struct ClusterState {
     private var listeners: [NodeListener?]
     private var seats: [Int: Seat] = [:]
     private var lastConnection = 0
-    /// While true, a restart elects nobody.
+    /// While true, a restart elects no leader.
     private var awaitsElection = false
 
     private(set) var leader: Int?

@@ -97,7 +97,7 @@ import Testing
             #expect(names == ["B", "C"])
             #expect(db.lastInsertedRowID == 3)
             try db.execute(sql: "INSERT INTO team (name) VALUES ('D')")
-            // Rows that nobody reads.
+            // Unread rows.
             _ = try String.fetchOne(db, sql: "UPDATE team SET name = name || '!' RETURNING name")
             try db.execute(sql: "INSERT INTO team (name) VALUES ('E')")
             let error = #expect(throws: DatabaseError.self) {

@@ -93,7 +93,7 @@ import Testing
             #expect(id == 2_000)
         }
         try cluster.read { db in
-            // Rows that nobody reads.
+            // Unread rows.
             #expect(try Int.fetchOne(db, sql: "SELECT id FROM t ORDER BY id") == 1)
             #expect(try Int.fetchOne(db, sql: "SELECT id FROM t ORDER BY id DESC") == 2_000)
             let first = try Row.fetchCursor(db, sql: "SELECT id FROM t ORDER BY id")

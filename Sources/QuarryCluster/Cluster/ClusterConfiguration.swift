@@ -28,7 +28,7 @@ public struct ClusterConfiguration: Sendable {
     ///
     /// A node runs one statement at a time, and one that takes longer than the election timeout of the nodes costs the
     /// leader its leadership: 15 times the latency of `quarry-node run --latency`, so 300 ms with the default. The node
-    /// finishes such a statement although nobody waits for it: a shorter timeout doesn't prevent the election, but says
+    /// finishes such a statement although its client has gone: a shorter timeout doesn't prevent the election, but says
     /// which statement caused it.
     public var statementTimeout: Duration = .seconds(5)
 

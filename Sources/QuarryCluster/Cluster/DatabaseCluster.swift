@@ -239,5 +239,11 @@ extension DatabaseError {
 
     /// Whether a write may or may not have been committed. With the commit journal this happens only if no leader is
     /// found within `ClusterConfiguration.settlementTimeout`.
+    ///
+    /// ```swift
+    /// catch let error as DatabaseError where error.isOutcomeUnknown {
+    ///     logger.error("\(error)") // has the SQL that tells
+    /// }
+    /// ```
     public var isOutcomeUnknown: Bool { extendedResultCode == .leadershipLost }
 }

@@ -286,6 +286,6 @@ struct SessionSettings: Sendable {
     var keepsCommitJournal: Bool
     /// Is told of statements that scan tables.
     var onScan: (@Sendable (ClusterScan) -> Void)?
-    /// Pages of rows that nobody reads, after which a new link is cheaper.
+    /// Unread pages of rows after which a new link is cheaper.
     var maximumDiscardedPageCount = 256
 }

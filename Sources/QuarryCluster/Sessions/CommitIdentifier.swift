@@ -35,7 +35,7 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
     static let insertion = "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, ?)"
     static let question = "SELECT isFence FROM quarry_commit WHERE id = ? AND time = ?"
 
-    /// Removes rows that nobody asks for any more, the oldest ones and few of them: a long statement stops the leader.
+    /// Removes rows that are no longer needed, the oldest first and few at a time: a long statement stops the leader.
     ///
     /// The newest 100,000 stay, however old they seem to a client whose clock is wrong.
     static let pruning = """

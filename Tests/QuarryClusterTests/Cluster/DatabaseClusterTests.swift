@@ -173,7 +173,7 @@ import Testing
             }
             #expect(sum == (0..<500).reduce(0, +))
         }
-        // Rows that nobody reads.
+        // Unread rows.
         try cluster.read { db in
             let first = try Row.fetchOne(db, sql: "SELECT * FROM player ORDER BY score")
             #expect(first?["score"] == 1)

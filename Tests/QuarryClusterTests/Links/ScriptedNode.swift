@@ -71,7 +71,7 @@ final class ScriptedNode: Sendable {
         }
     }
 
-    /// A socket with a free port of 127.0.0.1. As long as nobody listens, it refuses connections.
+    /// A socket with a free port of 127.0.0.1. Until a server listens, it refuses connections.
     static func bound(to port: UInt16 = 0) throws -> (descriptor: CInt, address: NodeAddress) {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var one: CInt = 1
