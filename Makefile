@@ -7,12 +7,12 @@ SHELL := /bin/bash
 EXAMPLE := Examples/PackageCatalog
 CODEGEN := CodeGeneration
 CLUSTER := Cluster
-CLUSTER_FOLDER ?= $(CLUSTER)/.build/nodes
+CLUSTER_FOLDER ?= .build-packages/nodes
 INSTRUMENTATION := Instrumentation
 SERVER := Examples/CatalogServer
-SERVER_DATABASE ?= $(SERVER)/.build/catalog.sqlite
+SERVER_DATABASE ?= .build-packages/server.sqlite
 PORT ?= 8080
-DEMO_DATABASE ?= $(EXAMPLE)/.build/catalog.sqlite
+DEMO_DATABASE ?= .build-packages/catalog.sqlite
 FILTER ?=
 ONLY ?=
 SECONDS ?= 30
@@ -20,6 +20,11 @@ TARGET ?=
 FIGURES ?=
 ARGS ?=
 comma := ,
+
+# The packages beside the library share one build folder, so that the library is compiled once for all of them. Swift
+# mustn't keep the plan of a build there: it is that of another package. Hence `swift build` in a package's own folder
+# and in the library's uses other build folders.
+IN_PACKAGE = --scratch-path .build-packages --disable-build-manifest-caching --package-path
 
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
 WIDTH_OPTION := --experimental-maximum-parallelization-width
@@ -51,10 +56,11 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 	$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryClusterTests)
 	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
-	$(if $(FILTER),,swift test --disable-xctest --package-path $(EXAMPLE))
-	$(if $(FILTER),,swift test --disable-xctest --package-path $(CODEGEN))
-	$(if $(FILTER),,swift test --disable-xctest --package-path $(INSTRUMENTATION))
-	$(if $(FILTER),,swift test --disable-xctest --package-path $(SERVER))
+	$(if $(FILTER),,swift test --disable-xctest $(IN_PACKAGE) $(EXAMPLE))
+	$(if $(FILTER),,QUARRY_CATALOG="$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog" \
+		swift test --disable-xctest $(IN_PACKAGE) $(CODEGEN))
+	$(if $(FILTER),,swift test --disable-xctest $(IN_PACKAGE) $(INSTRUMENTATION))
+	$(if $(FILTER),,swift test --disable-xctest $(IN_PACKAGE) $(SERVER))
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
@@ -92,41 +98,41 @@ docs: setup ## Build the documentation into .build/documentation
 	Scripts/build-documentation
 
 compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: rewrite texts)
-	swift build --package-path Benchmarks --product grdb-programs
-	@"$$(swift build --package-path Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
+	swift build $(IN_PACKAGE) Benchmarks --product grdb-programs
+	@"$$(swift build $(IN_PACKAGE) Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
 	swift build --build-tests
 	$(SWIFT_TEST) --skip-build --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
-	swift run --package-path Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
+	swift run $(IN_PACKAGE) Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
-	swift build --package-path Benchmarks -c release --product quarry-allocations
-	@"$$(swift build --package-path Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
+	swift build $(IN_PACKAGE) Benchmarks -c release --product quarry-allocations
+	@"$$(swift build $(IN_PACKAGE) Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
 
 scaling: setup ## Measure cost as work grows, and draw the figures of Documentation/Performance.md (ARGS=…)
 	mkdir -p Benchmarks/Results
-	swift run --package-path Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
+	swift run $(IN_PACKAGE) Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
 
 build-time: setup ## Compare clean builds of a program with Quarry and with GRDB (ARGS=…)
 	Benchmarks/build-time $(ARGS)
 
 demo: setup ## Import this machine's package database and print reports on it (ARGS=…: options of catalog)
-	swift build --package-path $(EXAMPLE) -c release --product catalog
-	@"$$(swift build --package-path $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
+	swift build $(IN_PACKAGE) $(EXAMPLE) -c release --product catalog
+	@"$$(swift build $(IN_PACKAGE) $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
 
 serve: setup ## Serve this machine's package lists, which are imported meanwhile (PORT=8080; ARGS=…: options of catalog-server)
-	swift build --package-path $(SERVER) -c release --product catalog-server
-	@"$$(swift build --package-path $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
+	swift build $(IN_PACKAGE) $(SERVER) -c release --product catalog-server
+	@"$$(swift build $(IN_PACKAGE) $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
 		--import machine $(ARGS)
 
 load: setup ## Load the catalogue's server, and the same handlers on Quarry and GRDB: under 4 minutes (ARGS=…: of http-load peers)
 	@Scripts/install-missing wrk
-	swift build --package-path $(SERVER) -c release --product catalog-server
-	swift build --package-path Benchmarks/HTTPLoad -c release
-	@load="$$(swift build --package-path Benchmarks/HTTPLoad -c release --show-bin-path)/http-load" && \
-		server="$$(swift build --package-path $(SERVER) -c release --show-bin-path)/catalog-server" && \
+	swift build $(IN_PACKAGE) $(SERVER) -c release --product catalog-server
+	swift build $(IN_PACKAGE) Benchmarks/HTTPLoad -c release
+	@load="$$(swift build $(IN_PACKAGE) Benchmarks/HTTPLoad -c release --show-bin-path)/http-load" && \
+		server="$$(swift build $(IN_PACKAGE) $(SERVER) -c release --show-bin-path)/catalog-server" && \
 		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
 
 test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
@@ -134,7 +140,7 @@ test-page: setup ## Run the tests of the catalogue's page in Chromium, installed
 	@status=0; Scripts/install-missing --optional chromium chromedriver=chromium-driver || status=$$?; \
 	if [ $$status = 3 ]; then echo "skipped: the tests of the page need Chromium and its driver"; exit; fi; \
 	if [ $$status != 0 ]; then exit $$status; fi; \
-	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) swift test --disable-xctest --package-path $(SERVER) \
+	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) swift test --disable-xctest $(IN_PACKAGE) $(SERVER) \
 		--filter 'PageBrowserTests|PageAppearanceTests' \
 	$(if $(FIGURES),&& cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
 
@@ -144,22 +150,22 @@ getting-started: setup ## Follow the article "Getting started in a server" in an
 	Scripts/follow-getting-started $(ARGS)
 
 codegen: setup ## Generate record types from a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
-	swift build --package-path $(CODEGEN) --product quarry-codegen
-	@"$$(swift build --package-path $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
+	swift build $(IN_PACKAGE) $(CODEGEN) --product quarry-codegen
+	@"$$(swift build $(IN_PACKAGE) $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
 cluster: setup ## Run three nodes of a dqlite cluster on this machine, at PORT=9000 and the next ports, until Ctrl-C
 	@Scripts/install-dqlite
-	swift build --package-path $(CLUSTER) --product quarry-node
-	@$(CLUSTER)/three-nodes "$$(swift build --package-path $(CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
+	swift build $(IN_PACKAGE) $(CLUSTER) --product quarry-node
+	@$(CLUSTER)/three-nodes "$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
 		$(if $(filter command line environment,$(origin PORT)),$(PORT),9000)
 
 test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed if it is missing (FILTER=name: matching tests)
 	@Scripts/install-dqlite
 	@Scripts/install-missing openssl python3
-	swift build --package-path $(CLUSTER) --build-tests
-	swift test --skip-build --disable-xctest --no-parallel --package-path $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
-	$(if $(FILTER),,QUARRY_NODE="$$(swift build --package-path $(CLUSTER) --show-bin-path)/quarry-node" \
-		swift test --disable-xctest --package-path $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
+	swift build $(IN_PACKAGE) $(CLUSTER) --build-tests
+	swift test --skip-build --disable-xctest --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \
+		swift test --disable-xctest $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
 
 clean: ## Delete all build products
 	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \

@@ -240,14 +240,20 @@ import Testing
         }
     }
 
-    /// The example's database, made by the example.
-    @Test func theCatalogue() throws {
-        let folder = try Folder()
+    /// The example's program: that of `QUARRY_CATALOG`, or built here.
+    private func catalogProgram() throws -> URL {
+        if let path = ProcessInfo.processInfo.environment["QUARRY_CATALOG"] { return URL(fileURLWithPath: path) }
         let example = Command.root.appendingPathComponent("Examples/PackageCatalog")
-        let catalog = example.appendingPathComponent(".build/debug/catalog")
         let built = try Command.run(
             Command.tool("swift"), ["build", "--package-path", example.path, "--product", "catalog"])
         try #require(built.status == 0, "\(built.output)\(built.error)")
+        return example.appendingPathComponent(".build/debug/catalog")
+    }
+
+    /// The example's database, made by the example.
+    @Test func theCatalogue() throws {
+        let folder = try Folder()
+        let catalog = try catalogProgram()
         let packages = (1...50).map { number in
             """
             Package: package\(number)

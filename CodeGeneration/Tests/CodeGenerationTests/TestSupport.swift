@@ -113,14 +113,10 @@ enum Command {
             ] + arguments)
     }
 
-    /// The object files of the library and its dependencies.
+    /// The object files of the library.
     static func libraryObjects() throws -> [String] {
         let products = try products
-        let own = ["CodeGeneration", "codegen", "ArgumentParser", "-tool", "generate", "Tests"]
-        let folders = try FileManager.default.contentsOfDirectory(atPath: products.path).filter { name in
-            name.hasSuffix(".build") && !own.contains { name.contains($0) }
-        }
-        return try folders.flatMap { folder in
+        return try ["QuarryCore", "QuarrySQL", "Quarry"].map { "\($0).build" }.flatMap { folder in
             try FileManager.default.subpathsOfDirectory(atPath: products.appendingPathComponent(folder).path)
                 .filter { $0.hasSuffix(".o") }.map { products.path + "/\(folder)/\($0)" }
         }
