@@ -96,6 +96,14 @@ final class NodeGroup: @unchecked Sendable {
         }
     }
 
+    /// Waits until a node knows no leader.
+    func waitUntilLeaderless(_ index: Int) throws {
+        let (address, connector) = (addresses[index], connector)
+        try NodeFolder.wait("the node at \(address) knows no leader") {
+            try NodeClient(address, connector).leader() == nil ? () : nil
+        }
+    }
+
     /// The logs of nodes that have ended.
     var logsOfEnded: [String] { nodes.filter { !$0.isRunning }.map(\.log) }
 
