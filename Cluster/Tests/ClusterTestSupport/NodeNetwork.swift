@@ -10,7 +10,7 @@ import Synchronization
 ///            0   1   2
 /// ```
 ///
-/// A cut moves nodes to the far switch, and takes the trunk down, so that packets between the two sides vanish. The
+/// A cut takes the trunk down, and moves nodes to the far switch, so that packets between the two sides vanish. The
 /// client is this process. The end of this object removes the network.
 package final class NodeNetwork {
     package let addresses: [NodeAddress]
@@ -92,7 +92,10 @@ package final class NodeNetwork {
     /// Cuts some nodes off from the others and from the client.
     package func cutOff(_ nodes: [Int]) throws {
         try set(names.trunk, "down")
-        for node in nodes { try Command.run("ip", "link", "set", names.port(node), "master", names.far) }
+        for node in addresses.indices {
+            try Command.run(
+                "ip", "link", "set", names.port(node), "master", nodes.contains(node) ? names.far : names.near)
+        }
     }
 
     /// Joins the two sides again.
