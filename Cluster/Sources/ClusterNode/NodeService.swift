@@ -44,6 +44,7 @@ public final class NodeService {
     private var listener: TLSListener?
     private let id: UInt64
     private var failedLooks: [UInt64: Int] = [:]
+    private var disk = DiskWatch()
 
     /// Starts a node, and makes it a member.
     public init(_ configuration: Configuration, logger: Logger) throws {
@@ -85,8 +86,21 @@ public final class NodeService {
         logger.info("joined the cluster led by \(leader.address)")
     }
 
-    /// Looks at the members, and gives roles if this node leads. To be called about once a second.
-    public func look() {
+    /// Looks at the disk, and hands the leadership over if it is nearly full. Looks at the members, and gives roles if
+    /// this node leads. To be called about once a second.
+    ///
+    /// - throws: `NodeError` once the disk was full and dqlite has given its log up: the process should end, to be
+    ///   started again.
+    public func look() throws {
+        switch disk.look(at: configuration.directory) {
+        case .none: break
+        case .handOver:
+            logger.warning("the disk of \(configuration.directory) is nearly full")
+            do { try handOver() } catch { logger.warning("the leadership isn't handed over: \(error)") }
+        case .end:
+            throw NodeError(
+                "The disk of \(configuration.directory) was full, and the node's log has ended. Start the node again.")
+        }
         do {
             let client = try NodeClient(configuration.address, connector, seconds: 2)
             guard let leader = try client.leader(), leader.id == id else {

@@ -85,8 +85,8 @@ final class NodeGroup: @unchecked Sendable {
         nodes[index] = try NodeProcess(addresses[index], in: folder.path, options: options, launcher: launcher(index))
     }
 
-    /// Whether a node's process runs.
-    func isRunning(_ index: Int) -> Bool { nodes[index].isRunning }
+    /// Waits until a node's process ends by itself, and returns its exit code, or the number of its signal.
+    func waitUntilEnded(_ index: Int) -> Int32 { nodes[index].waitUntilEnded() }
 
     /// Waits until a node knows a leader.
     func waitUntilFollowing(_ index: Int) throws {

@@ -57,9 +57,13 @@ final class WriteLog: Sendable {
     }
 
     private let state = Mutex(State())
+    private let padding: Int
+
+    /// - parameter padding: the number of further bytes in each row.
+    init(padding: Int = 0) { self.padding = padding }
 
     static let schema = """
-        CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;
+        CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL, padding BLOB NOT NULL) STRICT;
         CREATE TABLE counter (count INTEGER NOT NULL) STRICT;
         INSERT INTO counter VALUES (0)
         """
@@ -108,7 +112,8 @@ final class WriteLog: Sendable {
         let faultCount = state.withLock { $0.faultCount }
         do {
             try await cluster.write { db in
-                try db.execute(sql: "INSERT INTO item (key) VALUES (?)", arguments: [key])
+                try db.execute(
+                    sql: "INSERT INTO item (key, padding) VALUES (?, zeroblob(?))", arguments: [key, self.padding])
                 try db.execute(sql: "UPDATE counter SET count = count + 1")
             }
             resume { state in

@@ -77,6 +77,12 @@ package final class NodeProcess {
         return process.terminationStatus
     }
 
+    /// Waits until the node ends by itself, and returns its exit code, or the number of its signal.
+    package func waitUntilEnded() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
     /// The resident memory in bytes.
     package var memory: Int {
         let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
