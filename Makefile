@@ -156,6 +156,7 @@ cluster: setup ## Run three nodes of a dqlite cluster on this machine, at PORT=9
 test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed if it is missing (FILTER=name: matching tests)
 	@Scripts/install-dqlite
 	@Scripts/install-missing openssl python3 ip=iproute2
+	@status=0; Scripts/install-missing --optional faketime || status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
 	swift build --package-path $(CLUSTER) --build-tests
 	swift test --skip-build --disable-xctest --no-parallel --package-path $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
 	$(if $(FILTER),,QUARRY_NODE="$$(swift build --package-path $(CLUSTER) --show-bin-path)/quarry-node" \
