@@ -20,13 +20,15 @@ public struct DiskWatch: Hashable, Sendable {
     /// A watch that hasn't looked yet.
     public init() {}
 
-    /// What to do next.
+    /// The next thing to do.
     public enum Action: Hashable, Sendable {
         case none
         /// The next files don't fit: another node should lead.
         case handOver
         /// The log is given up: only a new start mends that.
         case end
+        /// There is space again, but the log may have been given up: unless the node leads, it should start again.
+        case endUnlessLeading
     }
 
     /// Looks at a disk.
@@ -35,13 +37,14 @@ public struct DiskWatch: Hashable, Sendable {
     /// - parameter hasSegment: whether there is a file for the next entries of the log. A node that has received no
     ///   entry since its start has none.
     public mutating func look(freeBytes: UInt64, hasSegment: Bool) -> Action {
-        if freeBytes < DiskWatch.segmentSize { wasFull = true } else if hasSegment { wasFull = false }
+        if freeBytes < DiskWatch.segmentSize { wasFull = true }
         if hasSegment { hasHadSegment = true }
         missingCount = hasHadSegment && wasFull && !hasSegment ? missingCount + 1 : 0
         if missingCount >= DiskWatch.patience { return .end }
         guard freeBytes < 2 * DiskWatch.segmentSize else {
             hasHandedOver = false
-            return .none
+            // The files don't always tell that a log has ended.
+            return wasFull ? .endUnlessLeading : .none
         }
         // Once: where all disks are full, the leadership would go from node to node.
         defer { hasHandedOver = true }

@@ -86,7 +86,7 @@ final class NodeGroup: @unchecked Sendable {
     }
 
     /// Waits until a node's process ends by itself, and returns its exit code, or the number of its signal.
-    func waitUntilEnded(_ index: Int) -> Int32 { nodes[index].waitUntilEnded() }
+    func waitUntilEnded(_ index: Int) throws -> Int32 { try nodes[index].waitUntilEnded() }
 
     /// Waits until a node knows a leader.
     func waitUntilFollowing(_ index: Int) throws {

@@ -78,8 +78,13 @@ package final class NodeProcess {
     }
 
     /// Waits until the node ends by itself, and returns its exit code, or the number of its signal.
-    package func waitUntilEnded() -> Int32 {
-        process.waitUntilExit()
+    package func waitUntilEnded() throws -> Int32 {
+        do {
+            try NodeFolder.wait("the node at \(address) ends") { process.isRunning ? nil : () }
+        } catch {
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+            throw Failure(description: "\(error); files: \(files.sorted()); log: \(log)")
+        }
         return process.terminationStatus
     }
 
