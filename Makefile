@@ -161,7 +161,8 @@ cluster: setup ## Run three nodes of a dqlite cluster on this machine, at PORT=9
 
 test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed if it is missing (FILTER=name: matching tests)
 	@Scripts/install-dqlite
-	@Scripts/install-missing openssl python3
+	@Scripts/install-missing openssl python3 ip=iproute2
+	@status=0; Scripts/install-missing --optional faketime || status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
 	swift build $(IN_PACKAGE) $(CLUSTER) --build-tests
 	swift test --skip-build --disable-xctest --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
 	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \

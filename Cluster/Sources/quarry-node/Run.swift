@@ -49,7 +49,7 @@ struct Run: ParsableCommand {
         print("ready \(address)")
         fflush(nil)
         var second = timespec(tv_sec: 1, tv_nsec: 0)
-        while sigtimedwait(&signals, nil, &second) < 0 { service.look() }
+        while sigtimedwait(&signals, nil, &second) < 0 { try service.look() }
         try service.stop()
     }
 }

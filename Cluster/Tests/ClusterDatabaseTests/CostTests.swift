@@ -9,7 +9,7 @@ import Testing
     .enabled(if: environmentNumber("QUARRY_CLUSTER_COSTS", default: 0) == 1))
 struct CostTests {
     @Test func costs() async throws {
-        let nodes = try ThreeNodes(latency: environmentNumber("QUARRY_CLUSTER_LATENCY", default: 20))
+        let nodes = try NodeGroup(latency: environmentNumber("QUARRY_CLUSTER_LATENCY", default: 20))
         let cluster = try nodes.open("app")
         try await cluster.write { db in
             try db.execute(

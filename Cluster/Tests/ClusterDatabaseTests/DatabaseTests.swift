@@ -4,9 +4,9 @@ import Testing
 
 /// `DatabaseCluster` on nodes of dqlite.
 @Suite("A database on nodes", .serialized, .threeNodes, .timeLimit(.minutes(10))) struct DatabaseTests {
-    let nodes: ThreeNodes
+    let nodes: NodeGroup
 
-    init() throws { nodes = try #require(ThreeNodes.current) }
+    init() throws { nodes = try #require(NodeGroup.current) }
 
     @Test func recordsAndAssociations() throws {
         for address in nodes.addresses {

@@ -10,7 +10,7 @@ import Testing
         let folder = try NodeFolder()
         let files = try CertificateFiles(in: folder, "own")
         let connector = TLSConnector(try files.certificates())
-        let nodes = try ThreeNodes(options: files.options, connector: connector)
+        let nodes = try NodeGroup(options: files.options, connector: connector)
         let cluster = try nodes.open("app") { configuration in
             configuration.connect = { address, milliseconds in
                 try connector.connect(to: ClusterNode.NodeAddress(address.description), milliseconds: milliseconds)

@@ -13,7 +13,7 @@ import Testing
 
     /// A database with the tables of `WriteLog`.
     private func open(
-        _ nodes: ThreeNodes, _ change: (inout ClusterConfiguration) -> Void = { _ in }
+        _ nodes: NodeGroup, _ change: (inout ClusterConfiguration) -> Void = { _ in }
     ) throws -> DatabaseCluster {
         let cluster = try nodes.open("app", change)
         try cluster.write { db in try db.execute(sql: WriteLog.schema) }
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func killedLeaders(_ retries: Bool) async throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try open(nodes) { $0.retriesWrites = retries }
         let log = WriteLog()
         var gaps: [Duration] = []
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aKilledFollowerIsNotNoticed() async throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try open(nodes)
         let log = WriteLog()
         try await log.withWriters(Self.writerCount, cluster) {
@@ -72,7 +72,7 @@ import Testing
 
     /// A leader that hangs costs the statement timeout.
     @Test func hangingLeaders() async throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try open(nodes) { $0.statementTimeout = .seconds(2) }
         let log = WriteLog()
         try await log.withWriters(Self.writerCount, cluster) {
@@ -95,7 +95,7 @@ import Testing
 
     /// Without a majority, writes fail. The cluster heals when one node returns.
     @Test(arguments: [true, false]) func twoOfThreeAreKilled(_ killsLeader: Bool) async throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try open(nodes) { configuration in
             configuration.connectTimeout = .seconds(2)
             configuration.settlementTimeout = .seconds(3)
@@ -123,9 +123,49 @@ import Testing
         try nodes.waitUntilFollowing(victims[1])
     }
 
+    /// Five nodes survive two deaths. Without a majority, writes fail. The cluster heals when one node returns.
+    @Test func fiveNodesLoseThree() async throws {
+        let nodes = try NodeGroup(5, latency: Self.latency)
+        let cluster = try open(nodes) { configuration in
+            configuration.connectTimeout = .seconds(2)
+            configuration.settlementTimeout = .seconds(10)
+        }
+        let log = WriteLog()
+        var victims: [Int] = []
+        try await log.withWriters(Self.writerCount, cluster) {
+            for _ in 0..<2 {
+                await log.waitForWrites(100)
+                let leader = try nodes.leader()
+                log.noteFault()
+                let start = ContinuousClock.now
+                nodes.kill(leader)
+                victims.append(leader)
+                await log.waitForWrites(1)
+                print("\(victims.count) of five nodes killed: first write after \(ContinuousClock.now - start)")
+            }
+            await log.waitForWrites(100)
+            #expect(log.unknownWrites.map { "\($0.error)" } == [])
+            let leader = try nodes.leader()
+            nodes.kill(leader)
+            victims.append(leader)
+            // A write that begins now can't be acknowledged.
+            log.noteFault()
+            await log.waitForFailures(Self.writerCount)
+            #expect(log.acknowledgedSinceFault == 0)
+            try nodes.restart(victims[0])
+            await log.waitForWrites(100)
+        }
+        try await log.check(cluster)
+        for victim in victims[1...] {
+            try nodes.restart(victim)
+            try nodes.waitUntilFollowing(victim)
+        }
+        #expect(nodes.logsOfEnded == [])
+    }
+
     /// A restart of each node in turn, after a hand-over, costs time and no errors.
     @Test func rollingRestart() async throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try open(nodes) { configuration in
             configuration.retriesReads = true
             configuration.retriesWrites = true
@@ -171,7 +211,7 @@ import Testing
 
     /// Cancelled writes are not kept, and cost the writes that share their transaction no more than another run.
     @Test func cancelledWrites() async throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try open(nodes) { $0.retriesWrites = true }
         let log = WriteLog()
         for round in 0..<60 {
@@ -193,7 +233,7 @@ import Testing
     }
 
     @Test func aClientIsKilledInItsTransaction() throws {
-        let nodes = try ThreeNodes(latency: Self.latency)
+        let nodes = try NodeGroup(latency: Self.latency)
         let cluster = try nodes.open("app")
         try cluster.write { db in
             try db.execute(sql: "CREATE TABLE item (name TEXT) STRICT; INSERT INTO item VALUES ('whole')")

@@ -7,9 +7,9 @@ import Testing
 ///
 /// `QUARRY_CLUSTER_REQUESTS` is the number of steps, `QUARRY_CLUSTER_SEED` repeats a run.
 @Suite("A queue as the model of a cluster", .serialized, .threeNodes, .timeLimit(.minutes(60))) struct ModelTests {
-    let nodes: ThreeNodes
+    let nodes: NodeGroup
 
-    init() throws { nodes = try #require(ThreeNodes.current) }
+    init() throws { nodes = try #require(NodeGroup.current) }
 
     enum Access: CaseIterable {
         case read, write, undone, bare

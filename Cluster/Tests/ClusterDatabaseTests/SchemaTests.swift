@@ -4,9 +4,9 @@ import Testing
 
 /// Changes of the schema on nodes.
 @Suite("The schema on nodes", .serialized, .threeNodes, .timeLimit(.minutes(10))) struct SchemaTests {
-    let nodes: ThreeNodes
+    let nodes: NodeGroup
 
-    init() throws { nodes = try #require(ThreeNodes.current) }
+    init() throws { nodes = try #require(NodeGroup.current) }
 
     @Test func changesByOthers() throws {
         let cluster = try nodes.open("changes")

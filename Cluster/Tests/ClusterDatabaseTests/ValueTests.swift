@@ -4,9 +4,9 @@ import Testing
 
 /// Values and rows that are hard for a node to carry.
 @Suite("Values on nodes", .serialized, .threeNodes, .timeLimit(.minutes(10))) struct ValueTests {
-    let nodes: ThreeNodes
+    let nodes: NodeGroup
 
-    init() throws { nodes = try #require(ThreeNodes.current) }
+    init() throws { nodes = try #require(NodeGroup.current) }
 
     @Test func values() throws {
         let cluster = try nodes.open("values")

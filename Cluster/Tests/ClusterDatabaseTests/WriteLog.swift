@@ -24,13 +24,46 @@ final class WriteLog: Sendable {
         /// The number of faults so far. Writes that begin later count for `waiters`.
         var faultCount = 0
         var acknowledgedSinceFault = 0
-        var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var failedSinceFault = 0
+        var waiters: [Waiter] = []
+
+        /// Notes the error of a write.
+        mutating func note(_ error: any Error, _ key: String) {
+            switch error {
+            case let error as DatabaseError where error.isRetryableInCluster: refused.append(key)
+            // The statement timeout, before COMMIT.
+            case let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT: refused.append(key)
+            case is CancellationError: cancelled.append(key)
+            case let error as DatabaseError where error.isOutcomeUnknown:
+                unknown.append(Unknown(key: key, error: error))
+            default: others.append("\(key): \(error)")
+            }
+        }
+
+        /// Removes the waiters whose counts are reached.
+        mutating func takeReadyWaiters() -> [Waiter] {
+            let isReady = { [self] (waiter: Waiter) in
+                waiter.count <= (waiter.wantsFailures ? failedSinceFault : acknowledgedSinceFault)
+            }
+            defer { waiters.removeAll(where: isReady) }
+            return waiters.filter(isReady)
+        }
+    }
+
+    private struct Waiter {
+        let count: Int
+        let wantsFailures: Bool
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     private let state = Mutex(State())
+    private let padding: Int
+
+    /// - parameter padding: the number of further bytes in each row.
+    init(padding: Int = 0) { self.padding = padding }
 
     static let schema = """
-        CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT;
+        CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL, padding BLOB NOT NULL) STRICT;
         CREATE TABLE counter (count INTEGER NOT NULL) STRICT;
         INSERT INTO counter VALUES (0)
         """
@@ -38,6 +71,7 @@ final class WriteLog: Sendable {
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
     var acknowledgedCount: Int { state.withLock { $0.acknowledged.count } }
+    var acknowledgedSinceFault: Int { state.withLock { $0.acknowledgedSinceFault } }
     var refusedCount: Int { state.withLock { $0.refused.count } }
     var cancelledCount: Int { state.withLock { $0.cancelled.count } }
     var unknownWrites: [Unknown] { state.withLock { $0.unknown } }
@@ -48,20 +82,29 @@ final class WriteLog: Sendable {
     func noteFault() {
         state.withLock { state in
             state.faultCount += 1
-            state.acknowledgedSinceFault = 0
+            (state.acknowledgedSinceFault, state.failedSinceFault) = (0, 0)
         }
     }
 
     /// Waits until some writes that began after the last fault have been acknowledged.
-    func waitForWrites(_ count: Int) async {
+    func waitForWrites(_ count: Int) async { await wait(for: count, wantsFailures: false) }
+
+    /// Waits until some writes that began after the last fault have failed.
+    func waitForFailures(_ count: Int) async { await wait(for: count, wantsFailures: true) }
+
+    private func wait(for count: Int, wantsFailures: Bool) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.acknowledgedSinceFault >= count { return true }
-                state.waiters.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
+            resume { $0.waiters.append(Waiter(count: count, wantsFailures: wantsFailures, continuation: continuation)) }
         }
+    }
+
+    /// Changes the state, and lets those waiters go on whose counts are reached.
+    private func resume(_ change: (inout State) -> Void) {
+        let ready = state.withLock { state in
+            change(&state)
+            return state.takeReadyWaiters()
+        }
+        for waiter in ready { waiter.continuation.resume() }
     }
 
     /// Writes a row with the key, and notes the outcome.
@@ -69,29 +112,19 @@ final class WriteLog: Sendable {
         let faultCount = state.withLock { $0.faultCount }
         do {
             try await cluster.write { db in
-                try db.execute(sql: "INSERT INTO item (key) VALUES (?)", arguments: [key])
+                try db.execute(
+                    sql: "INSERT INTO item (key, padding) VALUES (?, zeroblob(?))", arguments: [key, self.padding])
                 try db.execute(sql: "UPDATE counter SET count = count + 1")
             }
-            let continuations = state.withLock { state in
+            resume { state in
                 state.acknowledged.append(key)
                 if state.faultCount == faultCount { state.acknowledgedSinceFault += 1 }
-                let count = state.acknowledgedSinceFault
-                let ready = state.waiters.filter { $0.count <= count }
-                state.waiters.removeAll { $0.count <= count }
-                return ready.map(\.continuation)
             }
-            for continuation in continuations { continuation.resume() }
-        } catch let error as DatabaseError where error.isRetryableInCluster {
-            state.withLock { $0.refused.append(key) }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-            // The statement timeout, before COMMIT.
-            state.withLock { $0.refused.append(key) }
-        } catch is CancellationError {
-            state.withLock { $0.cancelled.append(key) }
-        } catch let error as DatabaseError where error.isOutcomeUnknown {
-            state.withLock { $0.unknown.append(Unknown(key: key, error: error)) }
         } catch {
-            state.withLock { $0.others.append("\(key): \(error)") }
+            resume { state in
+                state.note(error, key)
+                if state.faultCount == faultCount { state.failedSinceFault += 1 }
+            }
         }
     }
 

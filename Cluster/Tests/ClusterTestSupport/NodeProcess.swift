@@ -25,14 +25,24 @@ package final class NodeProcess {
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(name)
     }
 
+    /// The folder of a node.
+    package static func directory(of address: NodeAddress, in folder: String) -> String { "\(folder)/\(address.port)" }
+
     /// Starts a node, and waits until it is ready.
-    package init(_ address: NodeAddress, in folder: String, join: [NodeAddress] = [], options: [String] = []) throws {
+    ///
+    /// - parameter launcher: the beginning of the command: a program that replaces itself with the one that is named
+    ///   behind it, so that both are one process.
+    package init(
+        _ address: NodeAddress, in folder: String, join: [NodeAddress] = [], options: [String] = [],
+        launcher: [String] = []
+    ) throws {
         self.address = address
-        directory = "\(folder)/\(address.port)"
+        directory = NodeProcess.directory(of: address, in: folder)
         errors = "\(directory).log"
         _ = FileManager.default.createFile(atPath: errors, contents: nil)
-        process.executableURL = NodeProcess.program
-        process.arguments = ["run", "--directory", directory, "--address", "\(address)"] + options
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = launcher + [NodeProcess.program.path, "run", "--directory", directory]
+        process.arguments! += ["--address", "\(address)"] + options
         if !join.isEmpty { process.arguments! += ["--join"] + join.map(\.description) }
         process.standardOutput = output
         process.standardError = FileHandle(forWritingAtPath: errors)
@@ -64,6 +74,17 @@ package final class NodeProcess {
     package func terminate() -> Int32 {
         process.terminate()
         process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// Waits until the node ends by itself, and returns its exit code, or the number of its signal.
+    package func waitUntilEnded() throws -> Int32 {
+        do {
+            try NodeFolder.wait("the node at \(address) ends") { process.isRunning ? nil : () }
+        } catch {
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+            throw Failure(description: "\(error); files: \(files.sorted()); log: \(log)")
+        }
         return process.terminationStatus
     }
 
@@ -103,22 +124,27 @@ package final class NodeFolder {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Addresses whose ports were free a moment ago.
+    ///
+    /// They are below those that Linux gives to clients, and to servers that leave the choice to it, by default: such a
+    /// program would take the port of a node that was killed.
     package static func addresses(_ count: Int) throws -> [NodeAddress] {
-        let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
-        defer { sockets.forEach { close($0) } }
-        return try sockets.map { descriptor in
+        var ports: Set<UInt16> = []
+        while ports.count < count {
+            let port = UInt16.random(in: 10_000..<32_768)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            withUnsafeMutablePointer(to: &address) {
+            let code = withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    _ = bind(descriptor, $0, size)
-                    _ = getsockname(descriptor, $0, &size)
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
                 }
             }
-            return try NodeAddress("127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+            if code == 0 { ports.insert(port) }
         }
+        return try ports.map { try NodeAddress("127.0.0.1:\($0)") }
     }
 
     /// Waits until a cluster has a number of voters.

@@ -72,6 +72,9 @@ public struct ClusterConfiguration: Sendable {
     /// It is called on a thread that may block.
     public var connect: (@Sendable (_ node: NodeAddress, _ milliseconds: Int) throws -> CInt)?
 
+    /// The microseconds since 1970 that the commit journal notes.
+    package var wallClock: @Sendable () -> Int64 = CommitIdentifier.now
+
     /// The defaults.
     public init() {}
 }

@@ -170,7 +170,8 @@ private struct ClusterParts {
             statementTimeout: configuration.statementTimeout.nanoseconds,
             busyTimeout: configuration.database.busyTimeoutNanoseconds,
             settlementTimeout: configuration.settlementTimeout.nanoseconds,
-            keepsCommitJournal: configuration.keepsCommitJournal, onScan: configuration.onScan)
+            keepsCommitJournal: configuration.keepsCommitJournal, wallClock: configuration.wallClock,
+            onScan: configuration.onScan)
         self.nodes = addresses
         self.name = name
         self.configuration = configuration

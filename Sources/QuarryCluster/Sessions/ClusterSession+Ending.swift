@@ -14,8 +14,7 @@ extension ClusterSession {
         case .open: break
         }
         guard hasWritten else { return endUnwritten(sql) }
-        let identifier = settings.keepsCommitJournal ? CommitIdentifier() : nil
-        if let identifier { try enter(identifier, call) }
+        let identifier = settings.keepsCommitJournal ? try enterIdentifier(call) : nil
         let link = try usableLink(call)
         do throws(LinkError) {
             // Neither the access's deadline nor its cancellation ends the wait for the answer: the transaction may be
@@ -50,33 +49,49 @@ extension ClusterSession {
     }
 
     /// Writes the identifier of the transaction, as its last change.
-    private func enter(_ identifier: CommitIdentifier, _ call: RemoteCall) throws(DatabaseError) {
+    private func enterIdentifier(_ call: RemoteCall) throws(DatabaseError) -> CommitIdentifier {
         let link = try usableLink(call)
+        var identifier = CommitIdentifier(time: settings.wallClock())
         do throws(LinkError) {
             let limit = limit(call)
             let database = databaseID
-            let insertion = Request.executeSQL(
-                database: database, sql: CommitIdentifier.insertion, arguments: identifier.row)
+            let insertion = Request.querySQL(
+                database: database, sql: CommitIdentifier.insertion, arguments: identifier.key)
             try send([insertion], by: link, until: limit)
-            let response = try receive(by: link, until: limit)
+            var response = try receive(by: link, until: limit)
             if case .failure(1, let message) = response, message.contains("no such table") {
                 // The program has dropped all tables.
                 try send(
                     [.executeSQL(database: database, sql: CommitIdentifier.table, arguments: []), insertion],
                     by: link, until: limit)
                 try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
-                return try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
+                response = try receive(by: link, until: limit)
             }
-            try LeaderAnswer.expectResult(response, link)
+            identifier.didInsert(at: try number(in: response, link))
             commitCount += 1
-            guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return }
-            let oldest = CommitIdentifier.now - CommitIdentifier.lifetime
+            guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return identifier }
+            let bounds = CommitIdentifier.bounds(at: settings.wallClock())
             try send(
-                [.executeSQL(database: database, sql: CommitIdentifier.pruning, arguments: [.integer(oldest)])],
-                by: link, until: limit)
+                [.executeSQL(database: database, sql: CommitIdentifier.pruning, arguments: bounds)], by: link,
+                until: limit)
             try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
+            return identifier
         } catch {
             throw failure(error, of: link, mayHaveEnded: true)
+        }
+    }
+
+    /// The number in the only row of a page.
+    private func number(in response: Response, _ link: NodeLink) throws(LinkError) -> Int64 {
+        switch response {
+        case .rows(let page):
+            var reader = page.makeReader()
+            guard !page.hasMore, (try? reader.next()) == true else {
+                throw link.violation("it responded to an insertion with another number of rows than one.")
+            }
+            return reader.cells[0].integer
+        case .failure(let code, let message): throw .failed(link.address, code: code, message: message)
+        default: throw link.violation("it responded to a query with \(response.name).")
         }
     }
 
@@ -189,7 +204,7 @@ extension ClusterSession {
         case .failure(let code, let message): throw .failed(link.address, code: code, message: message)
         case let response: throw link.violation("it responded to a query with \(response.name).")
         }
-        guard try run(CommitIdentifier.insertion, identifier.fence, link, limit) != nil else {
+        guard try run(CommitIdentifier.fencing, identifier.key, link, limit) != nil else {
             _ = try run("ROLLBACK", [], link, limit)
             return nil
         }

@@ -284,6 +284,8 @@ struct SessionSettings: Sendable {
     var settlementTimeout: UInt64
     /// Whether each write keeps an identifier in the database.
     var keepsCommitJournal: Bool
+    /// Microseconds since 1970.
+    var wallClock: @Sendable () -> Int64
     /// Is told of statements that scan tables.
     var onScan: (@Sendable (ClusterScan) -> Void)?
     /// Unread pages of rows after which a new link is cheaper.

@@ -13,18 +13,26 @@ import QuarryClusterWire
 /// ```sql
 /// CREATE TABLE quarry_commit (
 ///     id BLOB NOT NULL, -- 16 random bytes
-///     time INTEGER NOT NULL, -- seconds since 1970, of the client's clock
+///     time INTEGER NOT NULL, -- microseconds since 1970 of the client's clock, but more than the other rows'
 ///     isFence INTEGER NOT NULL, -- 1: written by the settlement, so that the transaction can't be committed any more
 ///     PRIMARY KEY (time, id)
 /// ) STRICT, WITHOUT ROWID
 /// ```
 ///
 /// Without a rowid, its rows leave `last_insert_rowid()` as it is. In the order of time, the oldest rows are found at
-/// once.
+/// once. Writers take turns, so the order of time is that of the commits, whatever the clocks of the clients show: a
+/// row that a settlement may still look for is among the newest.
 struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
     private let high = UInt64.random(in: .min ... .max)
     private let low = UInt64.random(in: .min ... .max)
-    private let time = CommitIdentifier.now
+
+    /// The time of the row, once it is inserted; the client's before.
+    private(set) var time: Int64
+
+    init(time: Int64) { self.time = time }
+
+    /// The node has inserted the row.
+    mutating func didInsert(at time: Int64) { self.time = time }
 
     static let table = """
         CREATE TABLE IF NOT EXISTS quarry_commit \
@@ -32,41 +40,48 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
         STRICT, WITHOUT ROWID
         """
 
-    static let insertion = "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, ?)"
+    /// Returns the time of the row: the client's clock may be behind that of an earlier writer.
+    static let insertion = """
+        INSERT INTO quarry_commit (id, time, isFence) \
+        VALUES (?, max(?, coalesce((SELECT max(time) FROM quarry_commit), 0) + 1), 0) RETURNING time
+        """
+
+    static let fencing = "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, 1)"
     static let question = "SELECT isFence FROM quarry_commit WHERE id = ? AND time = ?"
 
     /// Removes rows that are no longer needed, the oldest first and few at a time: a long statement stops the leader.
     ///
-    /// The newest 100,000 stay, however old they seem to a client whose clock is wrong.
+    /// The newest 100,000 stay, however old they seem to a client whose clock is wrong. If the newest row is more than
+    /// a lifetime ahead of this client's clock, one of the two clocks is wrong, and the number alone counts: else the
+    /// table would grow until the clocks agree.
     static let pruning = """
         DELETE FROM quarry_commit \
-        WHERE time <= (SELECT max(time) FROM (SELECT time FROM quarry_commit ORDER BY time LIMIT 200)) AND time < ? \
+        WHERE time <= (SELECT max(time) FROM (SELECT time FROM quarry_commit ORDER BY time LIMIT 200)) \
+        AND (time < ? OR (SELECT max(time) FROM quarry_commit) > ?) \
         AND time < (SELECT time FROM quarry_commit ORDER BY time DESC LIMIT 1 OFFSET 100000)
         """
+
+    /// The arguments of the pruning.
+    static func bounds(at now: Int64) -> [WireValue] { [.integer(now - lifetime), .integer(now + lifetime)] }
 
     /// The number of a session's commits from one pruning to the next.
     static let commitsPerPruning = 100
 
-    /// The seconds for which rows are kept: a settlement takes less.
-    static let lifetime: Int64 = 86_400
+    /// The microseconds for which rows are kept: a settlement takes less.
+    static let lifetime: Int64 = 86_400_000_000
 
     var value: WireValue {
         .blob([high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
     }
 
-    /// The arguments of the question.
+    /// The arguments of the insertion, the question and the fencing.
     var key: [WireValue] { [value, .integer(time)] }
 
-    /// The row that the transaction itself writes.
-    var row: [WireValue] { [value, .integer(time), .integer(0)] }
-
-    /// The row that prevents the transaction.
-    var fence: [WireValue] { [value, .integer(time), .integer(1)] }
-
-    static var now: Int64 {
-        var seconds = timespec()
-        clock_gettime(CLOCK_REALTIME, &seconds)
-        return Int64(seconds.tv_sec)
+    /// The microseconds since 1970 of this machine's clock.
+    static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
     /// The bytes as SQL writes them.

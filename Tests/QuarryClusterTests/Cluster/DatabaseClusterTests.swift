@@ -62,7 +62,10 @@ import Testing
         #expect(
             fixture.nodes.log.statements == [
                 "BEGIN IMMEDIATE TRANSACTION", "PRAGMA schema_version", "INSERT INTO player (name) VALUES ('Arthur')",
-                "INSERT INTO quarry_commit (id, time, isFence) VALUES (?, ?, ?)", "COMMIT TRANSACTION",
+                """
+                INSERT INTO quarry_commit (id, time, isFence) \
+                VALUES (?, max(?, coalesce((SELECT max(time) FROM quarry_commit), 0) + 1), 0) RETURNING time
+                """, "COMMIT TRANSACTION",
             ])
         #expect(try fixture.nodes.query("SELECT count(*) FROM quarry_commit WHERE isFence = 0") == [[.integer(3)]])
     }

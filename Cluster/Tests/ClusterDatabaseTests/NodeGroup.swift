@@ -5,31 +5,44 @@ import Quarry
 import QuarryCluster
 import Testing
 
-/// Three voters in processes. The end of this object kills them.
+/// Voters in processes. The end of this object kills them.
 ///
 /// `@unchecked`: the tests that share it run one after the other, and their tasks use databases alone.
-final class ThreeNodes: @unchecked Sendable {
+final class NodeGroup: @unchecked Sendable {
     private let folder: NodeFolder
     private let options: [String]
     private let connector: any Connector
+    private let launcher: (Int) -> [String]
     let addresses: [ClusterNode.NodeAddress]
     private var nodes: [NodeProcess] = []
 
     /// The nodes that the tests of a suite share.
-    @TaskLocal static var current: ThreeNodes?
+    @TaskLocal static var current: NodeGroup?
 
+    /// Starts the nodes, and waits until all of them vote.
+    ///
     /// - parameter latency: milliseconds. A large one makes a busy machine cause no elections.
-    init(latency: Int = 100, options: [String] = [], connector: any Connector = SocketConnector()) throws {
+    /// - parameter addresses: of each node; nil for free ports of this machine.
+    /// - parameter launcher: the beginning of the command that starts a node: a program that runs another one.
+    /// - parameter prepare: is called with each node's number and folder before the node starts for the first time.
+    init(
+        _ count: Int = 3, latency: Int = 100, options: [String] = [], connector: any Connector = SocketConnector(),
+        addresses: [ClusterNode.NodeAddress]? = nil, launcher: @escaping (Int) -> [String] = { _ in [] },
+        prepare: (Int, String) throws -> Void = { _, _ in }
+    ) throws {
         folder = try NodeFolder()
-        self.options = options + ["--latency", "\(latency)"]
+        self.options = options + ["--latency", "\(latency)", "--voters", "\(count)"]
         self.connector = connector
-        addresses = try NodeFolder.addresses(3)
-        for address in addresses {
+        self.launcher = launcher
+        self.addresses = try addresses ?? NodeFolder.addresses(count)
+        for (index, address) in self.addresses.enumerated() {
+            try prepare(index, NodeProcess.directory(of: address, in: folder.path))
             nodes.append(
                 try NodeProcess(
-                    address, in: folder.path, join: nodes.isEmpty ? [] : [addresses[0]], options: self.options))
+                    address, in: folder.path, join: nodes.isEmpty ? [] : [self.addresses[0]], options: self.options,
+                    launcher: launcher(index)))
         }
-        try NodeFolder.waitForVoters(3, addresses, connector)
+        try NodeFolder.waitForVoters(count, self.addresses, connector)
     }
 
     /// Opens a database. Each test has one by another name.
@@ -69,14 +82,25 @@ final class ThreeNodes: @unchecked Sendable {
 
     /// Starts a stopped node.
     func restart(_ index: Int) throws {
-        nodes[index] = try NodeProcess(addresses[index], in: folder.path, options: options)
+        nodes[index] = try NodeProcess(addresses[index], in: folder.path, options: options, launcher: launcher(index))
     }
+
+    /// Waits until a node's process ends by itself, and returns its exit code, or the number of its signal.
+    func waitUntilEnded(_ index: Int) throws -> Int32 { try nodes[index].waitUntilEnded() }
 
     /// Waits until a node knows a leader.
     func waitUntilFollowing(_ index: Int) throws {
         let (address, connector) = (addresses[index], connector)
         try NodeFolder.wait("the node at \(address) follows") {
             try NodeClient(address, connector).leader() != nil ? () : nil
+        }
+    }
+
+    /// Waits until a node knows no leader.
+    func waitUntilLeaderless(_ index: Int) throws {
+        let (address, connector) = (addresses[index], connector)
+        try NodeFolder.wait("the node at \(address) knows no leader") {
+            try NodeClient(address, connector).leader() == nil ? () : nil
         }
     }
 
@@ -87,19 +111,19 @@ final class ThreeNodes: @unchecked Sendable {
 }
 
 /// Starts three nodes for the tests of a suite, and checks that none of them has died.
-struct ThreeNodesTrait: SuiteTrait, TestScoping {
+struct NodeGroupTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        let nodes = try ThreeNodes()
+        let nodes = try NodeGroup()
         defer { nodes.stop() }
-        try await ThreeNodes.$current.withValue(nodes) { try await function() }
+        try await NodeGroup.$current.withValue(nodes) { try await function() }
         #expect(nodes.logsOfEnded == [], "a node has died")
     }
 }
 
-extension Trait where Self == ThreeNodesTrait {
-    static var threeNodes: ThreeNodesTrait { ThreeNodesTrait() }
+extension Trait where Self == NodeGroupTrait {
+    static var threeNodes: NodeGroupTrait { NodeGroupTrait() }
 }
 
 /// A number from the environment.
