@@ -25,7 +25,9 @@ final class BenchNodes {
     /// - returns: its index.
     func killLeader() throws -> Int {
         let leader = try NodeClient.leader(of: addresses, SocketConnector()).address
-        guard let index = addresses.firstIndex(of: leader) else { throw BenchFailure("The leader \(leader) is unknown.") }
+        guard let index = addresses.firstIndex(of: leader) else {
+            throw BenchFailure("The leader \(leader) is unknown.")
+        }
         nodes[index].kill()
         return index
     }
