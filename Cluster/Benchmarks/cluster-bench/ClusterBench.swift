@@ -81,8 +81,9 @@ import Foundation
         for operation in operations {
             trips[operation] = try clients.map { client in
                 _ = try client.times(operation, 3)
-                let times = try client.times(operation, 5).sorted()
-                return Int(times[2] / (2 * delay))
+                // The shortest time: a busy machine adds to the others.
+                let shortest = try client.times(operation, 5).min() ?? 0
+                return Int(shortest / (2 * delay))
             }
         }
         return trips

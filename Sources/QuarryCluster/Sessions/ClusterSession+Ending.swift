@@ -13,9 +13,17 @@ extension ClusterSession {
             return
         case .open: break
         }
-        guard hasWritten else { return endUnwritten(sql) }
-        let identifier = settings.keepsCommitJournal ? CommitIdentifier() : nil
-        if let identifier { try enter(identifier, call) }
+        // The identifier is no reason for a round of the consensus.
+        guard hasWritten else { return endUnwritten(identifierOfTransaction == nil ? sql : "ROLLBACK") }
+        var identifier = identifierOfTransaction
+        if settings.keepsCommitJournal {
+            if identifier == nil {
+                let entered = CommitIdentifier()
+                try enter(entered, call)
+                identifier = entered
+            }
+            try pruneJournal(call)
+        }
         let link = try usableLink(call)
         do throws(LinkError) {
             // Neither the access's deadline nor its cancellation ends the wait for the answer: the transaction may be
@@ -46,10 +54,11 @@ extension ClusterSession {
     private func didEnd() {
         transaction = .none
         (hasWritten, hasChangedSchema) = (false, false)
+        identifierOfTransaction = nil
         knowsVersionOfTransaction = false
     }
 
-    /// Writes the identifier of the transaction, as its last change.
+    /// Writes the identifier of a transaction that began without one, or has lost it, as its last change.
     private func enter(_ identifier: CommitIdentifier, _ call: RemoteCall) throws(DatabaseError) {
         let link = try usableLink(call)
         do throws(LinkError) {
@@ -68,11 +77,21 @@ extension ClusterSession {
                 return try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
             }
             try LeaderAnswer.expectResult(response, link)
-            commitCount += 1
-            guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return }
+        } catch {
+            throw failure(error, of: link, mayHaveEnded: true)
+        }
+    }
+
+    /// Removes old identifiers, once in a hundred commits.
+    private func pruneJournal(_ call: RemoteCall) throws(DatabaseError) {
+        commitCount += 1
+        guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return }
+        let link = try usableLink(call)
+        do throws(LinkError) {
+            let limit = limit(call)
             let oldest = CommitIdentifier.now - CommitIdentifier.lifetime
             try send(
-                [.executeSQL(database: database, sql: CommitIdentifier.pruning, arguments: [.integer(oldest)])],
+                [.executeSQL(database: databaseID, sql: CommitIdentifier.pruning, arguments: [.integer(oldest)])],
                 by: link, until: limit)
             try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
         } catch {

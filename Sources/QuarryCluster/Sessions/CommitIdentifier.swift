@@ -44,6 +44,22 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
         AND time < (SELECT time FROM quarry_commit ORDER BY time DESC LIMIT 1 OFFSET 100000)
         """
 
+    /// Whether a statement names the table.
+    static func isMentioned(in sql: String) -> Bool {
+        var sql = sql
+        return sql.withUTF8 { bytes in
+            let name: StaticString = "quarry_commit"
+            return name.withUTF8Buffer { name in
+                guard bytes.count >= name.count else { return false }
+                return (0...(bytes.count - name.count)).contains { start in
+                    // Of its characters, only letters have another case.
+                    bytes[start] | 0x20 == name[0]
+                        && name.indices.allSatisfy { bytes[start + $0] | 0x20 == name[$0] | 0x20 }
+                }
+            }
+        }
+    }
+
     /// The number of a session's commits from one pruning to the next.
     static let commitsPerPruning = 100
 
