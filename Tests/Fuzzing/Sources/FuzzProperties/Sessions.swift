@@ -98,7 +98,7 @@ enum Sessions {
         if let failure { throw Violation("\(subject): \(failure), for \(input)") }
     }
 
-    /// Moves of a node. Those of the folder Corpus/sessions are findings, and inputs that reach much code.
+    /// How a node answers. The folder Corpus/sessions has findings, and inputs that reach much code.
     static var seeds: [[UInt8]] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Corpus/sessions")
