@@ -35,7 +35,7 @@ SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
 APART = 'QuarryStressTests|QuarryClusterTests'
 
 .PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
-	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster clean
+	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean
 
 help: ## Print this list
 	@echo "Quarry: make TARGET"
@@ -167,6 +167,14 @@ test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed
 	swift test --skip-build --disable-xctest --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
 	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \
 		swift test --disable-xctest $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
+
+bench-cluster: setup ## Measure DatabaseCluster beside go-dqlite's client on three nodes: under 4 minutes (ARGS=…: of cluster-bench)
+	@Scripts/install-dqlite
+	swift build --package-path $(CLUSTER) -c release --product quarry-node
+	swift build --package-path $(CLUSTER) -c release --product cluster-bench
+	@peer=$(CLUSTER)/.build/go-client; status=0; $(CLUSTER)/Benchmarks/build-go-client $$peer || status=$$?; \
+	if [ $$status = 3 ]; then peer=; elif [ $$status != 0 ]; then exit $$status; fi; \
+	"$$(swift build --package-path $(CLUSTER) -c release --show-bin-path)/cluster-bench" $${peer:+--peer $$peer} $(ARGS)
 
 clean: ## Delete all build products
 	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \

@@ -77,7 +77,7 @@ let package = Package(
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
-            name: "FuzzProperties", dependencies: ["Quarry", "QuarryClusterWire"],
+            name: "FuzzProperties", dependencies: ["Quarry", "QuarryCluster", "QuarryClusterWire"],
             path: "Tests/Fuzzing/Sources/FuzzProperties", swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],

@@ -12,6 +12,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "quarry-node", targets: ["quarry-node"]),
+        .executable(name: "cluster-bench", targets: ["cluster-bench"]),
         .library(name: "ClusterNode", targets: ["ClusterNode"]),
     ],
     dependencies: [
@@ -80,5 +81,15 @@ let package = Package(
                 .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
             ],
             swiftSettings: settings),
+
+        // DatabaseCluster beside another client, at the same nodes.
+        .executableTarget(
+            name: "cluster-bench",
+            dependencies: [
+                "ClusterNode", "ClusterTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
+            ],
+            path: "Benchmarks/cluster-bench", swiftSettings: settings),
     ]
 )

@@ -22,7 +22,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryClusterWire", package: "Quarry"),
+                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
+                .product(name: "QuarryClusterWire", package: "Quarry"),
             ],
             swiftSettings: settings),
 

@@ -43,7 +43,11 @@ public final class DqliteNode {
         }
         self.pointer = pointer
         self.connector = connector
+        let others = Set(DqliteNode.descriptors())
         try check(dqlite_node_set_bind_address(pointer, bind), "listen at \(bind)")
+        for descriptor in DqliteNode.descriptors() where !others.contains(descriptor) {
+            DqliteNode.sendAtOnce(descriptor)
+        }
         try check(
             dqlite_node_set_network_latency_ms(pointer, settings.latency), "use a latency of \(settings.latency) ms")
         try check(dqlite_node_set_failure_domain(pointer, settings.failureDomain), "use the failure domain")
@@ -103,6 +107,29 @@ public final class DqliteNode {
     /// A number for a new member, made of its address and the time. It isn't 1, the number of the first node.
     public static func newID(for address: NodeAddress) -> UInt64 {
         max(2, dqlite_generate_node_id(address.description))
+    }
+
+    /// The open descriptors of this process.
+    private static func descriptors() -> [Int32] {
+        guard let folder = opendir("/proc/self/fd") else { return [] }
+        defer { closedir(folder) }
+        var result: [Int32] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            // That of the folder is closed below, and its number may be the next socket's.
+            if let descriptor = Int32(name), descriptor != dirfd(folder) { result.append(descriptor) }
+        }
+        return result
+    }
+
+    /// Turns Nagle's algorithm off, which dqlite leaves on: a client that sends several requests at once would receive
+    /// the second response only after it has acknowledged the first. Accepted connections inherit the option of the
+    /// listening socket. For a descriptor that is no socket of TCP, it has no effect.
+    private static func sendAtOnce(_ descriptor: Int32) {
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func check(_ code: Int32, _ action: String) throws {

@@ -13,8 +13,17 @@ extension ClusterSession {
             return
         case .open: break
         }
-        guard hasWritten else { return endUnwritten(sql) }
-        let identifier = settings.keepsCommitJournal ? try enterIdentifier(call) : nil
+        // The identifier is no reason for a round of the consensus.
+        guard hasWritten else { return endUnwritten(identifierOfTransaction == nil ? sql : "ROLLBACK") }
+        var identifier = identifierOfTransaction
+        if settings.keepsCommitJournal {
+            if identifier == nil {
+                let entered = CommitIdentifier(time: settings.wallClock())
+                try enter(entered, call)
+                identifier = entered
+            }
+            try pruneJournal(call)
+        }
         let link = try usableLink(call)
         do throws(LinkError) {
             // Neither the access's deadline nor its cancellation ends the wait for the answer: the transaction may be
@@ -45,17 +54,17 @@ extension ClusterSession {
     private func didEnd() {
         transaction = .none
         (hasWritten, hasChangedSchema) = (false, false)
+        identifierOfTransaction = nil
         knowsVersionOfTransaction = false
     }
 
-    /// Writes the identifier of the transaction, as its last change.
-    private func enterIdentifier(_ call: RemoteCall) throws(DatabaseError) -> CommitIdentifier {
+    /// Writes the identifier of a transaction that began without one, or has lost it, as its last change.
+    private func enter(_ identifier: CommitIdentifier, _ call: RemoteCall) throws(DatabaseError) {
         let link = try usableLink(call)
-        var identifier = CommitIdentifier(time: settings.wallClock())
         do throws(LinkError) {
             let limit = limit(call)
             let database = databaseID
-            let insertion = Request.querySQL(
+            let insertion = Request.executeSQL(
                 database: database, sql: CommitIdentifier.insertion, arguments: identifier.key)
             try send([insertion], by: link, until: limit)
             var response = try receive(by: link, until: limit)
@@ -67,31 +76,26 @@ extension ClusterSession {
                 try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
                 response = try receive(by: link, until: limit)
             }
-            identifier.didInsert(at: try number(in: response, link))
-            commitCount += 1
-            guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return identifier }
-            let bounds = CommitIdentifier.bounds(at: settings.wallClock())
-            try send(
-                [.executeSQL(database: database, sql: CommitIdentifier.pruning, arguments: bounds)], by: link,
-                until: limit)
-            try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
-            return identifier
+            try LeaderAnswer.expectResult(response, link)
         } catch {
             throw failure(error, of: link, mayHaveEnded: true)
         }
     }
 
-    /// The number in the only row of a page.
-    private func number(in response: Response, _ link: NodeLink) throws(LinkError) -> Int64 {
-        switch response {
-        case .rows(let page):
-            var reader = page.makeReader()
-            guard !page.hasMore, (try? reader.next()) == true else {
-                throw link.violation("it responded to an insertion with another number of rows than one.")
-            }
-            return reader.cells[0].integer
-        case .failure(let code, let message): throw .failed(link.address, code: code, message: message)
-        default: throw link.violation("it responded to a query with \(response.name).")
+    /// Removes old identifiers, once in a hundred commits.
+    private func pruneJournal(_ call: RemoteCall) throws(DatabaseError) {
+        commitCount += 1
+        guard commitCount % CommitIdentifier.commitsPerPruning == 0 else { return }
+        let link = try usableLink(call)
+        do throws(LinkError) {
+            let limit = limit(call)
+            let bounds = CommitIdentifier.bounds(at: settings.wallClock())
+            try send(
+                [.executeSQL(database: databaseID, sql: CommitIdentifier.pruning, arguments: bounds)], by: link,
+                until: limit)
+            try LeaderAnswer.expectResult(try receive(by: link, until: limit), link)
+        } catch {
+            throw failure(error, of: link, mayHaveEnded: true)
         }
     }
 

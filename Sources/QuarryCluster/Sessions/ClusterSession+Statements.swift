@@ -54,8 +54,17 @@ extension ClusterSession {
 
     private func changeSchema(_ sql: String, _ call: RemoteCall) throws(DatabaseError) {
         (hasWritten, hasChangedSchema) = (true, true)
+        // The journal may be the table that is dropped.
+        identifierOfTransaction = nil
         try runInTransaction(sql, call)
         schemaDidChange()
+    }
+
+    /// Notes that the open transaction changes something. A statement on the journal may remove the identifier, so
+    /// COMMIT needs another one.
+    private func willChange(_ sql: String) {
+        hasWritten = true
+        if identifierOfTransaction != nil, CommitIdentifier.isMentioned(in: sql) { identifierOfTransaction = nil }
     }
 
     /// Runs a text without arguments, whose result isn't needed.
@@ -74,7 +83,7 @@ extension ClusterSession {
         _ sql: String, _ arguments: [WireValue], isReadonly: Bool, _ call: RemoteCall
     ) throws(DatabaseError) -> SessionRows {
         let link = try usableLink(call)
-        if !isReadonly { hasWritten = true }
+        if !isReadonly { willChange(sql) }
         do throws(LinkError) {
             let limit = limit(call)
             var (requests, behind) = requests(sql, arguments, returnsRows: true)
@@ -106,7 +115,7 @@ extension ClusterSession {
         _ sql: String, _ arguments: [WireValue], _ call: RemoteCall
     ) throws(DatabaseError) -> RemoteResult {
         let link = try usableLink(call)
-        hasWritten = true
+        willChange(sql)
         do throws(LinkError) {
             let limit = limit(call)
             let (requests, behind) = requests(sql, arguments, returnsRows: false)
@@ -175,17 +184,14 @@ extension ClusterSession {
         let (begin, isOwn): (String, Bool) =
             if case .pending(let begin) = transaction { (begin, false) } else { ("BEGIN", true) }
         return try beginning(call) { link, limit throws(LinkError) in
+            let beginning = beginningRequests(begin)
             let (run, behind) = requests(sql, arguments, returnsRows: true)
-            let database = databaseID
-            var requests: [Request] =
-                [
-                    .executeSQL(database: database, sql: begin, arguments: []),
-                    .querySQL(database: database, sql: "PRAGMA schema_version", arguments: []),
-                ] + run
-            if isOwn { requests.append(.executeSQL(database: database, sql: "COMMIT", arguments: [])) }
+            var requests = beginning.requests + run
+            if isOwn { requests.append(.executeSQL(database: databaseID, sql: "COMMIT", arguments: [])) }
             try send(requests, by: link, until: limit)
             let begun = try receive(by: link, until: limit)
             let version = try receive(by: link, until: limit)
+            let entry = try receiveEntry(beginning, by: link, until: limit)
             let response = try receive(by: link, until: limit)
             owed += behind + (isOwn ? [.end] : [])
             if case .failure = begun {
@@ -193,7 +199,7 @@ extension ClusterSession {
                 if case .rows(let page) = response, page.hasMore { discardPages() }
                 try LeaderAnswer.expectResult(begun, link)
             }
-            if !isOwn { didBegin() }
+            if !isOwn { try didBegin(beginning, entry, link) }
             if try takeVersion(version, link) {
                 if case .rows(let page) = response, page.hasMore { try skipPages(link, until: limit) }
                 try refreshNode(link, until: limit)
@@ -212,26 +218,70 @@ extension ClusterSession {
     func beginIfPending(_ call: RemoteCall) throws(DatabaseError) {
         guard case .pending(let begin) = transaction else { return }
         try beginning(call) { link, limit throws(LinkError) in
-            // No change is sent behind BEGIN: it would run outside a transaction if BEGIN failed.
-            let database = databaseID
-            try send(
-                [
-                    .executeSQL(database: database, sql: begin, arguments: []),
-                    .querySQL(database: database, sql: "PRAGMA schema_version", arguments: []),
-                ], by: link, until: limit)
+            // The program's change isn't sent behind BEGIN: it would run outside a transaction if BEGIN failed.
+            let beginning = beginningRequests(begin)
+            try send(beginning.requests, by: link, until: limit)
             let begun = try receive(by: link, until: limit)
             let version = try receive(by: link, until: limit)
+            let entry = try receiveEntry(beginning, by: link, until: limit)
             try LeaderAnswer.expectResult(begun, link)
-            didBegin()
+            try didBegin(beginning, entry, link)
             if try takeVersion(version, link) { try refreshNode(link, until: limit) }
             return ()
         }
     }
 
-    private func didBegin() {
+    /// BEGIN has succeeded.
+    ///
+    /// - parameter entry: the answer to the identifier; nil if none was sent.
+    private func didBegin(
+        _ beginning: BeginningRequests, _ entry: Response?, _ link: NodeLink
+    ) throws(LinkError) {
+        var identifier: CommitIdentifier?
+        switch entry {
+        case nil: break
+        case .result: identifier = beginning.identifier
+        case .failure(1, let message) where message.contains("no such table"):
+            // The program has dropped the table. COMMIT creates it.
+            break
+        case .failure(let code, let message):
+            // The node may have ended the transaction, as it does when its disk is full.
+            dropLink()
+            throw .failed(link.address, code: code, message: message)
+        case let response?: throw link.violation("it responded to a statement with \(response.name).")
+        }
         transaction = .open
         (hasWritten, hasChangedSchema) = (false, false)
+        identifierOfTransaction = identifier
         knowsVersionOfTransaction = false
+    }
+
+    /// The requests that begin a transaction: BEGIN, the version of the schema, and the identifier of a transaction
+    /// that is to write.
+    ///
+    /// If BEGIN fails, the identifier may be written outside a transaction. That does no harm: it is never asked for.
+    private func beginningRequests(_ begin: String) -> BeginningRequests {
+        let database = databaseID
+        var result = BeginningRequests(requests: [
+            .executeSQL(database: database, sql: begin, arguments: []),
+            .querySQL(database: database, sql: "PRAGMA schema_version", arguments: []),
+        ])
+        guard settings.keepsCommitJournal, begin.hasPrefix("BEGIN IMMEDIATE") else { return result }
+        let identifier = CommitIdentifier(time: settings.wallClock())
+        let (entry, behind) = requests(CommitIdentifier.insertion, identifier.key, returnsRows: false)
+        result.requests += entry
+        (result.identifier, result.behind) = (identifier, behind)
+        return result
+    }
+
+    /// Receives the answer to the identifier, if one was sent.
+    private func receiveEntry(
+        _ beginning: BeginningRequests, by link: NodeLink, until limit: UInt64
+    ) throws(LinkError) -> Response? {
+        guard beginning.identifier != nil else { return nil }
+        let response = try receive(by: link, until: limit)
+        owed += beginning.behind
+        return response
     }
 
     /// Runs `body` until it succeeds: with a new link when one is lost, and again while another client writes. Nothing
@@ -419,6 +469,17 @@ extension ClusterSession {
         }
         return result
     }
+}
+
+/// The beginning of a transaction, as it is sent.
+private struct BeginningRequests {
+    var requests: [Request]
+
+    /// The identifier that the last requests write; nil if none does.
+    var identifier: CommitIdentifier?
+
+    /// The answers that follow that to the identifier.
+    var behind: [ClusterSession.Owed] = []
 }
 
 /// The answers of a leader that are checked alike everywhere.

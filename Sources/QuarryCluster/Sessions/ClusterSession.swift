@@ -50,6 +50,9 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
     /// Whether the open transaction has changed the schema, so that its rollback does so, too.
     var hasChangedSchema = false
 
+    /// The identifier that was written behind the open transaction's BEGIN.
+    var identifierOfTransaction: CommitIdentifier?
+
     /// The number of identifiers that this session has written.
     var commitCount = 0
 
@@ -92,6 +95,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
 
     /// Ends the link. The node rolls back what is open.
     func dropLink() {
+        identifierOfTransaction = nil
         link?.close()
         link = nil
         owed.removeAll()

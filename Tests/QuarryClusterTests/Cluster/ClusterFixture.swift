@@ -43,6 +43,15 @@ struct ClusterFixture {
         nodes.log.clear()
     }
 
+    /// The number of committed writes that the journal has.
+    func identifierCount() throws -> Int64 {
+        guard
+            case .integer(let count)? = try nodes.query("SELECT count(*) FROM quarry_commit WHERE isFence = 0").first?[
+                0]
+        else { return 0 }
+        return count
+    }
+
     /// A second client of the same nodes.
     func other(_ change: (inout ClusterConfiguration) -> Void = { _ in }) throws -> DatabaseCluster {
         var configuration = cluster.optionsForTests

@@ -5,6 +5,11 @@ import QuarryClusterWire
 import Testing
 
 @Suite("A database on a cluster") struct DatabaseClusterTests {
+    private static let insertion = """
+        INSERT INTO quarry_commit (id, time, isFence) \
+        VALUES (?, max(?, coalesce((SELECT max(time) FROM quarry_commit), 0) + 1), 0)
+        """
+
     @Test func recordsAndRequests() throws {
         let fixture = try ClusterFixture()
         let cluster = fixture.cluster
@@ -61,13 +66,40 @@ import Testing
         try fixture.cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
         #expect(
             fixture.nodes.log.statements == [
-                "BEGIN IMMEDIATE TRANSACTION", "PRAGMA schema_version", "INSERT INTO player (name) VALUES ('Arthur')",
-                """
-                INSERT INTO quarry_commit (id, time, isFence) \
-                VALUES (?, max(?, coalesce((SELECT max(time) FROM quarry_commit), 0) + 1), 0) RETURNING time
-                """, "COMMIT TRANSACTION",
+                "BEGIN IMMEDIATE TRANSACTION", "PRAGMA schema_version", Self.insertion,
+                "INSERT INTO player (name) VALUES ('Arthur')", "COMMIT TRANSACTION",
             ])
-        #expect(try fixture.nodes.query("SELECT count(*) FROM quarry_commit WHERE isFence = 0") == [[.integer(3)]])
+        #expect(try fixture.identifierCount() == 3)
+    }
+
+    @Test func aWriteThatChangesNothingKeepsNoIdentifier() throws {
+        let fixture = try ClusterFixture()
+        let count = try fixture.identifierCount()
+        #expect(try fixture.cluster.write { db in try Player.fetchCount(db) } == 0)
+        try fixture.cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
+        #expect(try fixture.identifierCount() == count + 1)
+        #expect(fixture.nodes.log.statements.contains("ROLLBACK"))
+    }
+
+    /// A statement on the journal, or on the schema, may remove the identifier.
+    @Test(arguments: ["DELETE FROM Quarry_Commit", "DROP TABLE quarry_commit", "CREATE TABLE team (id INTEGER)"])
+    func aWriteOnTheJournalKeepsItsIdentifier(_ sql: String) throws {
+        let fixture = try ClusterFixture()
+        fixture.nodes.log.clear()
+        try fixture.cluster.write { db in
+            try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+            try db.execute(sql: sql)
+        }
+        let ending = fixture.nodes.log.statements.suffix(2)
+        #expect(ending == [Self.insertion, "COMMIT TRANSACTION"])
+        #expect(try fixture.identifierCount() >= 1)
+        // The lost answer of the next COMMIT is settled.
+        fixture.nodes.faults.once(.closeConnection, at: .executed) { $0.sql == "COMMIT TRANSACTION" }
+        try fixture.cluster.write { db in
+            try db.execute(sql: "INSERT INTO player (name) VALUES ('Barbara')")
+            try db.execute(sql: sql.hasPrefix("DELETE") ? sql : "DELETE FROM player WHERE name = 'Arthur'")
+        }
+        #expect(try fixture.nodes.query("SELECT count(*) FROM player WHERE name = 'Barbara'") == [[.integer(1)]])
     }
 
     @Test func asynchronousAccesses() async throws {

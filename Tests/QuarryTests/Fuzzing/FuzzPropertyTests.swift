@@ -32,6 +32,7 @@ import Testing
         let count =
             switch target {
             case .salvage: 150
+            case .sessions: 100
             case .statements, .patterns: 1_000
             default: 4_000
             }

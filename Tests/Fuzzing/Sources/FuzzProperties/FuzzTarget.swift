@@ -12,6 +12,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case patterns
     case salvage
     case wire
+    case sessions
 
     /// Throws a `Violation` if what must hold for any bytes doesn't hold for these. It never traps.
     public func check(_ bytes: [UInt8]) throws {
@@ -25,6 +26,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .patterns: try Patterns.check(bytes)
         case .salvage: try Salvaging.check(bytes)
         case .wire: try WireMessages.check(bytes)
+        case .sessions: try Sessions.check(bytes)
         }
     }
 
@@ -33,13 +35,14 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         switch self {
         case .salvage: Salvaging.seeds
         case .wire: WireMessages.seeds
+        case .sessions: Sessions.seeds
         default: textSeeds.map { Array($0.utf8) }
         }
     }
 
     private var textSeeds: [String] {
         switch self {
-        case .salvage, .wire: []
+        case .salvage, .wire, .sessions: []
         case .dates, .components:
             [
                 "2024-02-29", "2024-02-29 12:30", "2024-02-29T12:30:59", "2024-02-29 12:30:59.123",
