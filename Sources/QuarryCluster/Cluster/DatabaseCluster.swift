@@ -215,7 +215,7 @@ extension Configuration {
 }
 
 extension Database {
-    /// Creates the commit journal.
+    /// Creates the commit journal. The access itself has found the cluster, and its schema.
     fileprivate func prepareCluster(_ configuration: ClusterConfiguration) throws {
         guard configuration.keepsCommitJournal, !configuration.database.readonly else { return }
         if try !tableExists("quarry_commit") { try execute(sql: CommitIdentifier.table) }

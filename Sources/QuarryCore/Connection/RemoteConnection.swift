@@ -92,6 +92,10 @@ package struct RemoteSchemaEntry: Hashable, Sendable {
 
 /// The state of the shadow of a remote connection's schema.
 struct ShadowState {
+    /// Whether the other end has told its schema. The first access asks for it: unlike the opening, it can be
+    /// cancelled.
+    var isKnown = false
+
     /// The version of the schema that the shadow has; nil if it isn't known.
     var version: Int64?
 

@@ -65,14 +65,14 @@ final class RemoteTables: RemoteTableClient {
 }
 
 extension Database {
-    /// Prepares a connection whose data is elsewhere, and copies the schema.
+    /// Prepares a connection whose data is elsewhere. The first access copies the schema.
     func setUpRemote(_ remote: any RemoteConnection) throws {
         watchersDidChange()
         _ = ConnectionCalls.limit(pointer, Limit.variableNumber.rawValue, CInt(RemoteTable.maximumArgumentCount))
         let tables = RemoteTables(self, remote)
         try tables.addFunction()
         remoteTables = tables
-        try knowShadow(remote)
+        setupProgress = SetupProgress(meetsRemote: true)
     }
 
     /// Makes the statement that takes the place of one that was prepared on the shadow.
@@ -237,7 +237,7 @@ extension Database {
     }
 
     /// The error of a call, as the program sees it: the reason of an interruption.
-    private func remoteError(_ error: DatabaseError, sql: String?) -> any Error {
+    func remoteError(_ error: DatabaseError, sql: String?) -> any Error {
         guard error.resultCode == .SQLITE_INTERRUPT else { return error.with(sql: sql) }
         if access.isCancelled { return CancellationError() }
         if let endError { return endError.with(sql: sql) }

@@ -9,14 +9,15 @@ extension Database {
     func knowShadow(_ remote: any RemoteConnection) throws {
         try learnVersion(remote)
         try rebuildShadowIfStale(remote)
+        shadow.isKnown = true
     }
 
-    private func learnVersion(_ remote: any RemoteConnection) throws(DatabaseError) {
+    private func learnVersion(_ remote: any RemoteConnection) throws {
         do {
             try remote.learnSchemaVersion(remoteCall(remote, isOfStatement: false))
         } catch {
             remoteDidFail(remote)
-            throw error
+            throw remoteError(error, sql: nil)
         }
     }
 
@@ -46,7 +47,7 @@ extension Database {
             entries = try remote.schema(remoteCall(remote, isOfStatement: false))
         } catch {
             remoteDidFail(remote)
-            throw error
+            throw remoteError(error, sql: nil)
         }
         // The transaction may have seen another version than the one that was asked for before.
         let isInside = !ConnectionCalls.isAutocommit(pointer)
