@@ -54,7 +54,7 @@ extension Database {
     }
 
     /// Tells the tracer of an error, which the program may ignore.
-    private func traced(_ error: DatabaseError, _ statement: Statement?) -> DatabaseError {
+    func traced(_ error: DatabaseError, _ statement: Statement? = nil) -> DatabaseError {
         guard let tracer else { return error }
         tracer.errorWasMade(error, statement, self)
         return error.asTraced()

@@ -37,6 +37,7 @@ final class RemoteTables: RemoteTableClient {
     func rows(
         of sql: String, _ arguments: [DatabaseValue], isReadonly: Bool
     ) throws(DatabaseError) -> any RemoteRows {
+        database.traceSending(sql, arguments)
         let rows = try call { call throws(DatabaseError) in
             try remote.query(sql, arguments, isReadonly: isReadonly, call)
         }
@@ -47,6 +48,7 @@ final class RemoteTables: RemoteTableClient {
     }
 
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
+        database.traceSending(sql, arguments)
         let result = try call { call throws(DatabaseError) in try remote.execute(sql, arguments, call) }
         // A node answers a PRAGMA with the counts of an earlier statement.
         if case .query = StatementKind(sql: Substring(sql).utf8) { return result }
@@ -180,8 +182,9 @@ extension Database {
     /// Called before the first step of a statement, which a shadow can't do alone.
     func remoteWillRun(_ statement: Statement, _ remote: any RemoteConnection) throws {
         if remote.isReader, statement.mayChange {
-            throw DatabaseError(
-                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+            throw traced(
+                DatabaseError(
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql))
         }
         do {
             try rebuildShadowIfStale(remote)
@@ -238,11 +241,11 @@ extension Database {
 
     /// The error of a call, as the program sees it: the reason of an interruption.
     func remoteError(_ error: DatabaseError, sql: String?) -> any Error {
-        guard error.resultCode == .SQLITE_INTERRUPT else { return error.with(sql: sql) }
+        guard error.resultCode == .SQLITE_INTERRUPT else { return traced(error.with(sql: sql)) }
         if access.isCancelled { return CancellationError() }
-        if let endError { return endError.with(sql: sql) }
+        if let endError { return traced(endError.with(sql: sql)) }
         noteDeadline()
-        return (deadlines.takeError(isInterruption: true) ?? error).with(sql: sql)
+        return traced((deadlines.takeError(isInterruption: true) ?? error).with(sql: sql))
     }
 
     private func otherWillRun(_ statement: Statement, _ remote: any RemoteConnection) throws {
@@ -308,6 +311,30 @@ extension Database {
     /// - returns: whether it succeeded.
     @discardableResult
     func runOnShadow(_ sql: String) -> Bool { (try? lookUp(sql) { _ in }) != nil }
+
+    // MARK: - Tracing
+
+    /// Tells a tracer the program's statement with its arguments. SQLite knows that of the virtual table alone.
+    fileprivate func traceSending(_ sql: String, _ arguments: [DatabaseValue]) {
+        guard let tracer, tracer.showsArguments else { return }
+        tracer.statementIsSent(arguments.isEmpty ? sql : expandedSQL(sql, arguments) ?? sql)
+    }
+
+    private func expandedSQL(_ sql: String, _ arguments: [DatabaseValue]) -> String? {
+        withSQL(sql) { bytes in
+            unnoted {
+                var start = 0
+                guard
+                    case .statement(let statement) = StatementHandle.prepare(
+                        pointer, sql: bytes, from: &start, persistent: false)
+                else { return nil }
+                for (index, value) in arguments.enumerated() {
+                    _ = StatementBindings.bind(value, to: statement.pointer, at: CInt(index + 1))
+                }
+                return TracedStatementCalls.expandedSQL(statement.pointer)
+            }
+        }
+    }
 
     // MARK: - Settings
 

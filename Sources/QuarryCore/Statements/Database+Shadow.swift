@@ -34,9 +34,10 @@ extension Database {
         try knowShadow(remote)
         guard count == foreignSchemaChangeCount else { return true }
         // The caller makes the error from SQLite's, which the questions have replaced.
-        throw DatabaseError(
-            resultCode: code, message: message,
-            sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace)))
+        throw traced(
+            DatabaseError(
+                resultCode: code, message: message,
+                sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace))))
     }
 
     /// Rebuilds the shadow if the other end has told of another version of the schema.
