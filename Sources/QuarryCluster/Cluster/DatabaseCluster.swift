@@ -84,6 +84,17 @@ public final class DatabaseCluster: ForwardingWriter {
         changes = ChangePoller(pool, interval: parts.configuration.changePollingInterval)
     }
 
+    // MARK: - Observers
+
+    /// Nodes don't tell which rows change.
+    @available(
+        *, unavailable,
+        message: "a TransactionObserver is told of rows, which isn't possible in a cluster: use ValueObservation"
+    )
+    public func add(
+        transactionObserver: some TransactionObserver, extent: Database.TransactionObservationExtent = .observerLifetime
+    ) {}
+
     // MARK: - Accesses that run again
 
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
