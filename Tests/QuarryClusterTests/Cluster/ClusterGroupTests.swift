@@ -144,4 +144,27 @@ import Testing
             #expect(try names(fixture).count == kept.count + 1, "\(name)")
         }
     }
+
+    /// The link is lost while a member skips rows that it doesn't want.
+    @Test func unreadRowsOfAMember() async throws {
+        let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n"
+        for position in 0...2 {
+            let fixture = try ClusterFixture()
+            var writes = ["a", "b"].map(insertion)
+            writes.insert(
+                { db in
+                    fixture.nodes.faults.onPage = { _, _ in .closeConnection }
+                    try db.execute(sql: "INSERT INTO player (name) VALUES ('lost')")
+                    _ = try Int.fetchOne(db, sql: rows)
+                }, at: position)
+            var all = ["first", "a", "b"]
+            all.insert("lost", at: position + 1)
+            let results = try await run(writes, fixture)
+            let kept = zip(all, results).filter { (try? $0.1.get()) != nil }.map { WireValue.text($0.0) }
+            #expect(Set(try names(fixture)) == Set(kept), "\(position): \(results)")
+            for case .failure(let error as DatabaseError) in results {
+                #expect(error.isRetryableInCluster, "\(position): \(error)")
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@ import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import QuarryTestSupport
 import Synchronization
 import Testing
 
@@ -250,5 +251,39 @@ import Testing
             try db.execute(sql: "INSERT INTO player (name) VALUES ('b')")
         }
         #expect(try fixture.nodes.query("SELECT count(*) FROM player") == [[.integer(2)]])
+    }
+
+    /// A statement that the program keeps, while this client or another one changes the schema.
+    @Test(arguments: [true, false]) func keptStatements(isOwnChange: Bool) throws {
+        let fixture = try ClusterFixture()
+        let (cluster, other) = (fixture.cluster, try fixture.other())
+        try cluster.write { db in try db.execute(sql: "INSERT INTO player (name, score) VALUES ('Arthur', 300)") }
+        try cluster.writeWithoutTransaction { db in
+            let query = try db.makeStatement(sql: "SELECT * FROM player")
+            let one = try db.makeStatement(sql: "SELECT name FROM player WHERE id = ?")
+            let update = try db.makeStatement(sql: "UPDATE player SET score = score + 1 WHERE id = ?")
+            func rows(_ statement: Statement, _ arguments: StatementArguments = []) -> String {
+                outcome { "\(try Row.fetchAll(statement, arguments: arguments))" }
+            }
+            for _ in 1...3 {
+                #expect(rows(query) == "[[id:1 name:\"Arthur\" score:300 photo:NULL]]")
+                #expect(rows(one, [1]) == "[[name:\"Arthur\"]]")
+            }
+            try update.execute(arguments: [1])
+            let change = "ALTER TABLE player RENAME COLUMN photo TO picture"
+            if isOwnChange {
+                try db.execute(sql: change)
+            } else {
+                try onOtherThread { try other.write { db in try db.execute(sql: change) } }
+            }
+            // Statements that don't name the column go on.
+            try update.execute(arguments: [1])
+            #expect(rows(one, [1]) == "[[name:\"Arthur\"]]")
+            // The columns of a statement are those of its preparation.
+            let message = "the columns of this statement have changed since it was prepared: prepare it again"
+            for _ in 1...2 { #expect(rows(query).contains(message)) }
+            let again = try db.makeStatement(sql: "SELECT * FROM player")
+            #expect(rows(again) == "[[id:1 name:\"Arthur\" score:302 picture:NULL]]")
+        }
     }
 }
