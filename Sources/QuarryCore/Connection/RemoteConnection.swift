@@ -102,6 +102,9 @@ struct ShadowState {
     /// Whether the shadow has changed in the open transaction: a rollback takes the change back.
     var hasOpenChange = false
 
+    /// The error with which the other end has lost the last transaction; nil if it hasn't.
+    var loss: DatabaseError?
+
     /// Whether a foreign key is deferred until COMMIT.
     var hasDeferredForeignKeys = false
 }

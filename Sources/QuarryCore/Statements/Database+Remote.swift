@@ -201,14 +201,14 @@ extension Database {
             switch statement.kind {
             case .query: break
             case .begin:
-                if isAutocommit { try remote.begin(statement.sql, remoteCall(remote)) }
+                if isAutocommit { try beginRemotely(statement, remote) }
             case .commit:
                 if !isAutocommit { try commitRemotely(statement, remote) }
             case .rollback:
                 if !isAutocommit { rollBackRemotely(remote) }
             case .savepoint:
                 if isAutocommit {
-                    try remote.begin(statement.sql, remoteCall(remote))
+                    try beginRemotely(statement, remote)
                 } else {
                     try remote.run(statement.sql, remoteCall(remote))
                 }
@@ -225,7 +225,7 @@ extension Database {
                 try otherWillRun(statement, remote)
             }
         } catch let error as DatabaseError {
-            remoteDidFail(remote)
+            remoteDidFail(remote, error)
             noteRemoteEnd()
             throw remoteError(error, sql: statement.sql)
         }
@@ -265,6 +265,11 @@ extension Database {
         }
     }
 
+    private func beginRemotely(_ statement: Statement, _ remote: any RemoteConnection) throws(DatabaseError) {
+        shadow.loss = nil
+        try remote.begin(statement.sql, remoteCall(remote))
+    }
+
     private func commitRemotely(_ statement: Statement, _ remote: any RemoteConnection) throws(DatabaseError) {
         try remote.commit(statement.sql, remoteCall(remote))
         shadow.hasOpenChange = false
@@ -283,13 +288,14 @@ extension Database {
     }
 
     /// After an error: lets the transactions of both sides end together.
-    func remoteDidFail(_ remote: any RemoteConnection) {
+    func remoteDidFail(_ remote: any RemoteConnection, _ error: any Error) {
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         if isAutocommit, remote.isInsideTransaction {
             rollBackRemotely(remote)
         } else if !isAutocommit, !remote.isInsideTransaction {
             if shadow.hasOpenChange { shadowWillRollBack() }
             shadow.hasOpenChange = false
+            if let error = error as? DatabaseError, error.isOfLostTransaction { shadow.loss = error }
             runOnShadow("ROLLBACK")
         }
     }
@@ -362,7 +368,7 @@ extension Database {
         do {
             try remote.setForeignKeys(on: isOn, remoteCall(remote))
         } catch {
-            remoteDidFail(remote)
+            remoteDidFail(remote, error)
             throw error
         }
     }
@@ -371,5 +377,13 @@ extension Database {
     func setLegacyAlterTableRemotely(on isOn: Bool) throws {
         guard let remote else { return }
         try remote.run("PRAGMA legacy_alter_table = \(isOn ? "ON" : "OFF")", remoteCall(remote))
+    }
+}
+
+extension DatabaseError {
+    /// Whether the other end has lost the open transaction with its connection, and nothing was kept: also dqlite's
+    /// SQLITE_IOERR_NOT_LEADER.
+    fileprivate var isOfLostTransaction: Bool {
+        extendedResultCode == .SQLITE_ABORT_ROLLBACK || extendedResultCode.rawValue == 10_250
     }
 }

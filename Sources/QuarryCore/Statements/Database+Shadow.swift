@@ -16,7 +16,7 @@ extension Database {
         do {
             try remote.learnSchemaVersion(remoteCall(remote, isOfStatement: false))
         } catch {
-            remoteDidFail(remote)
+            remoteDidFail(remote, error)
             throw remoteError(error, sql: nil)
         }
     }
@@ -47,7 +47,7 @@ extension Database {
         do {
             entries = try remote.schema(remoteCall(remote, isOfStatement: false))
         } catch {
-            remoteDidFail(remote)
+            remoteDidFail(remote, error)
             throw remoteError(error, sql: nil)
         }
         // The transaction may have seen another version than the one that was asked for before.

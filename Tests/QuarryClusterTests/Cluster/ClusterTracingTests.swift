@@ -26,8 +26,8 @@ import Testing
     private func description(_ event: DatabaseTraceEvent) -> String? {
         switch event {
         case .statement(let statement):
-            // A read of a file begins with this, to see one state.
-            statement.sql == "PRAGMA schema_version"
+            // The library's own on a file, to see one state, and to look after the log.
+            statement.sql.hasPrefix("PRAGMA")
                 ? nil
                 : """
                 \(statement.sql) \(statement.expandedSQL ?? "nil") \(statement.rowCount) \
@@ -35,7 +35,12 @@ import Testing
                 """
         case .failure(let failure): "\(failure.severity) \(failure.error)"
         case .access(let access):
-            "\(access.beginning.kind) \(access.beginning.kind == .read ? 0 : access.statementCount) \(access.outcome)"
+            access.beginning.origin == .library
+                ? nil
+                : """
+                \(access.beginning.kind) \(access.beginning.kind == .read ? 0 : access.statementCount) \
+                \(access.outcome)
+                """
         default: nil
         }
     }
