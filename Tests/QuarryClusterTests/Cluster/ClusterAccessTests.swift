@@ -158,12 +158,12 @@ import Testing
             results.append(await answers.next() ?? "")
             writer.asyncBarrierWriteWithoutTransaction(answer)
             results.append(await answers.next() ?? "")
-            writer.asyncWrite({ db in try Self.insert(db, "e") }) { db, _ in answer(.success(db)) }
-            results.append(await answers.next() ?? "")
-            writer.asyncWrite({ db in try Self.insert(db, "e") }) { db, result in
-                if case .failure(let error) = result { answer(.failure(error)) }
+            for _ in 1...2 {
+                // The second insertion of the same name fails.
+                writer.asyncWrite(
+                    { db in try Self.insert(db, "e") }, completion: { db, result in answer(result.map { db }) })
+                results.append(await answers.next() ?? "")
             }
-            results.append(await answers.next() ?? "")
             results.append(try await writer.barrierWriteWithoutTransaction(Self.names))
             try await writer.closeAsync()
             for start in [writer.asyncRead, writer.asyncUnsafeRead, writer.asyncBarrierWriteWithoutTransaction] {

@@ -23,7 +23,7 @@ import Testing
         let counter = Counter()
         nodes.faults.onRequest = { [weak nodes] request in
             guard request.phase == phase, counter.next() == number else { return .none }
-            // It fails while the access has the lock: then the access is over before the change.
+            // It fails while the access has the lock: then the change follows the access.
             try? nodes?.execute(change)
             return .none
         }
