@@ -102,6 +102,7 @@ let package = Package(
             name: "QuarryClusterTests",
             dependencies: [
                 "Quarry", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire", "QuarryCore",
+                "QuarryDocuments",
                 "QuarryTestSupport",
             ],
             swiftSettings: settings),

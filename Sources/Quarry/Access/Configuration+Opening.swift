@@ -46,7 +46,8 @@ extension Configuration {
                 context: context, setups: core?.setups, remote: remote, followsTask: followsTask
             ) { db in
                 db.addPredefinedFunctionsAndCollations()
-                for prepare in preparations { try prepare(db) }
+                // Their statements wait for the network, as the first access does: see `RemotePool`.
+                if remote == nil { for prepare in preparations { try prepare(db) } }
             }
             context.connectionDidOpen(since: start)
             return database

@@ -19,10 +19,10 @@ package final class RemotePool: GroupWriter {
     let writeRequest: AccessRequest
     let transactionRequest: AccessRequest
 
-    /// Makes the other end of a connection. It may wait for the network.
+    /// Makes the other end of a connection. It doesn't wait for the network: see `Database.setUpRemote`.
     package typealias Opener = @Sendable (_ isReader: Bool) throws -> any RemoteConnection
 
-    /// Opens the connection that writes. It waits for the network.
+    /// Opens the connection that writes. Its first access finds the other end.
     package convenience init(path: String, configuration: Configuration, open: @escaping Opener) throws {
         try configuration.check()
         try self.init(
@@ -30,7 +30,7 @@ package final class RemotePool: GroupWriter {
             followsTask: false, open)
     }
 
-    /// As the initializer; waiting holds none of Swift's threads.
+    /// As the initializer; opening holds none of Swift's threads.
     package static func open(
         path: String, configuration: Configuration, open: @escaping Opener
     ) async throws -> RemotePool {
@@ -46,6 +46,7 @@ package final class RemotePool: GroupWriter {
         _ open: @escaping Opener
     ) throws {
         let core = DatabaseCore(isShared: true)
+        for prepare in configuration.preparations { core.setups.add(.atBeginning(prepare)) }
         let tracers = TracerList.configured(configuration)
         let connect: @Sendable (Bool, Bool) throws -> Database = { isReader, followsTask in
             // The shadow of a reader changes with the schema, so SQLite may write to it.

@@ -8,7 +8,8 @@ extension DatabaseWriter {
     /// dbQueue.add(transactionObserver: observer)
     /// ```
     ///
-    /// On a database that is closed it has no effect, and none on a cluster, whose nodes don't tell of rows.
+    /// On a closed database it has no effect. On a cluster, whose nodes don't tell of rows, it adds nothing: inside a
+    /// write, the write throws `SQLITE_MISUSE`, and otherwise tracers of errors are told.
     ///
     /// - parameter extent: how long it observes. By default, as long as others keep it.
     public func add(

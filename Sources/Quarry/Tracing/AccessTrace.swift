@@ -36,7 +36,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     private let shared = Lock(Shared())
 
     private var connection: DatabaseTraceEvent.Connection?
-    private var showsArguments = false
+    private(set) var showsArguments = false
     private var accessNumber = 0
     private var endTime: UInt64?
     /// The time for which a thread of tasks was blocked.
@@ -129,9 +129,11 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         }
         statements.begin(
             statement.sqliteStatement, statement.sql, isExplainable: statement.kind == .query,
-            Database.counters(of: statement.sqliteStatement),
+            Database.counters(of: statement.sqliteStatement), expandedSQL: db.isRemote ? statement.sql : nil,
             now: SystemClock.monotonicNanoseconds())
     }
+
+    func statementIsSent(_ expandedSQL: String) { statements.expandLast(expandedSQL) }
 
     func statementDidReturnRow(_ statement: SQLiteStatement) { statements.countRow(statement) }
 

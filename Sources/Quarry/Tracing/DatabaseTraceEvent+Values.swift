@@ -18,6 +18,8 @@ extension DatabaseTraceEvent.Severity {
     /// - parameter isRetried: whether the library tries again, so that the program never learns of the error.
     init(of error: DatabaseError, origin: DatabaseTraceEvent.Origin, isRetried: Bool = false) {
         switch error.resultCode {
+        // dqlite's codes for a node that isn't the leader, or no longer: nothing is damaged.
+        case .SQLITE_IOERR where [10_250, 10_506].contains(error.extendedResultCode.rawValue): self = .error
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_FULL: self = .critical
         case .SQLITE_INTERRUPT where !(error.message?.hasPrefix("statement timeout") ?? false): self = .debug
         case .SQLITE_NOTICE, .SQLITE_SCHEMA: self = .notice

@@ -9,6 +9,8 @@ struct TracedStatements {
         let isExplainable: Bool
         let start: UInt64
         let counters: StatementCounters
+        /// The SQL with its arguments; nil if SQLite knows it.
+        var expandedSQL: String?
         var rowCount = 0
     }
 
@@ -45,14 +47,23 @@ struct TracedStatements {
     var runningCount: Int { running.count }
     var hasSlow: Bool { !slow.isEmpty }
 
+    /// - parameter expandedSQL: the SQL with its arguments; nil if SQLite knows it.
     mutating func begin(
-        _ pointer: SQLiteStatement, _ sql: String, isExplainable: Bool, _ counters: StatementCounters, now: UInt64
+        _ pointer: SQLiteStatement, _ sql: String, isExplainable: Bool, _ counters: StatementCounters,
+        expandedSQL: String? = nil, now: UInt64
     ) {
         count += 1
         // An execution that ended before its first step was never told.
         running.removeAll { $0.pointer == pointer }
         running.append(
-            Running(pointer: pointer, sql: sql, isExplainable: isExplainable, start: now, counters: counters))
+            Running(
+                pointer: pointer, sql: sql, isExplainable: isExplainable, start: now, counters: counters,
+                expandedSQL: expandedSQL))
+    }
+
+    /// The statement that began last has arguments that SQLite doesn't know.
+    mutating func expandLast(_ sql: String) {
+        if !running.isEmpty { running[running.count - 1].expandedSQL = sql }
     }
 
     mutating func countRow(_ pointer: SQLiteStatement) {
@@ -72,7 +83,8 @@ struct TracedStatements {
         let isSlow = slowThreshold.map { duration >= $0 } ?? false
         guard keepsAll || isSlow else { return [] }
         let ended = Ended(
-            pointer: pointer, sql: begun.sql, isExplainable: begun.isExplainable, expandedSQL: expandedSQL(),
+            pointer: pointer, sql: begun.sql, isExplainable: begun.isExplainable,
+            expandedSQL: expandedSQL().map { begun.expandedSQL ?? $0 },
             start: begun.start, duration: duration, rowCount: begun.rowCount, counters: counters() - begun.counters)
         var events: [TracedEvents.Event] = keepsAll ? [.statement(ended)] : []
         if isSlow {

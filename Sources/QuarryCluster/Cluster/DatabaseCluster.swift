@@ -84,6 +84,17 @@ public final class DatabaseCluster: ForwardingWriter {
         changes = ChangePoller(pool, interval: parts.configuration.changePollingInterval)
     }
 
+    // MARK: - Observers
+
+    /// Nodes don't tell which rows change.
+    @available(
+        *, unavailable,
+        message: "a TransactionObserver is told of rows, which isn't possible in a cluster: use ValueObservation"
+    )
+    public func add(
+        transactionObserver: some TransactionObserver, extent: Database.TransactionObservationExtent = .observerLifetime
+    ) {}
+
     // MARK: - Accesses that run again
 
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
@@ -216,7 +227,7 @@ extension Configuration {
 }
 
 extension Database {
-    /// Creates the commit journal.
+    /// Creates the commit journal. The access itself has found the cluster, and its schema.
     fileprivate func prepareCluster(_ configuration: ClusterConfiguration) throws {
         guard configuration.keepsCommitJournal, !configuration.database.readonly else { return }
         if try !tableExists("quarry_commit") { try execute(sql: CommitIdentifier.table) }

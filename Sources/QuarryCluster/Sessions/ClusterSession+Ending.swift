@@ -6,7 +6,7 @@ extension ClusterSession {
 
     func commit(_ sql: String, _ call: RemoteCall) throws(DatabaseError) {
         switch transaction {
-        case .none: return
+        case .none: throw lostError("The connection was lost.")
         case .pending:
             // No statement has run, so there is nothing to tell the node.
             transaction = .none

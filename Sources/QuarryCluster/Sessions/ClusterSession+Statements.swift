@@ -8,7 +8,7 @@ extension ClusterSession {
         _ sql: String, _ arguments: [DatabaseValue], isReadonly: Bool, _ call: RemoteCall
     ) throws(DatabaseError) -> any RemoteRows {
         let arguments = try wireValues(arguments, sql: sql)
-        endUntoldTransaction(call)
+        try checkTransaction(call)
         if isReadonly, transaction != .open { return try beginAndQuery(sql, arguments, call) }
         if transaction == .none {
             // A node aborts after a change with RETURNING outside a transaction.
@@ -26,7 +26,7 @@ extension ClusterSession {
         _ sql: String, _ arguments: [DatabaseValue], _ call: RemoteCall
     ) throws(DatabaseError) -> RemoteResult {
         let arguments = try wireValues(arguments, sql: sql)
-        endUntoldTransaction(call)
+        try checkTransaction(call)
         guard transaction != .none else {
             return try inOwnTransaction(call) { () throws(DatabaseError) in
                 try executeInTransaction(sql, arguments, call)
@@ -37,7 +37,7 @@ extension ClusterSession {
     }
 
     func run(_ sql: String, _ call: RemoteCall) throws(DatabaseError) {
-        endUntoldTransaction(call)
+        try checkTransaction(call)
         let kind = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
         let isSetting = kind == "PRAGMA" || ["SAVEPOINT", "RELEASE", "ROLLBACK"].contains(kind)
         if transaction == .none, !isSetting {
@@ -322,15 +322,18 @@ extension ClusterSession {
     }
 
     func begin(_ sql: String, _ call: RemoteCall) throws(DatabaseError) {
-        endUntoldTransaction(call)
+        try checkTransaction(call)
         transaction = .pending(sql)
         hasWritten = false
         knowsVersionOfTransaction = false
     }
 
-    /// Rolls back a transaction that the shadow no longer has.
-    private func endUntoldTransaction(_ call: RemoteCall) {
+    /// Rolls back a transaction that the shadow no longer has. Throws if the shadow has one that was lost with its link
+    /// where no statement has told: while unwanted rows were skipped, say. The statement would run, and be committed,
+    /// on its own.
+    private func checkTransaction(_ call: RemoteCall) throws(DatabaseError) {
         if !call.isInsideTransaction, transaction != .none { rollback() }
+        if call.isInsideTransaction, transaction == .none { throw lostError("The connection was lost.") }
     }
 
     /// Runs a change in a transaction of its own, so that its outcome can be learned.
@@ -369,7 +372,7 @@ extension ClusterSession {
     // MARK: - The schema
 
     func learnSchemaVersion(_ call: RemoteCall) throws(DatabaseError) {
-        endUntoldTransaction(call)
+        try checkTransaction(call)
         if transaction == .open, knowsVersionOfTransaction { return }
         if case .pending = transaction { return try beginIfPending(call) }
         try askForVersion(call)
@@ -425,7 +428,7 @@ extension ClusterSession {
                     a table would: a DatabaseMigrator turns them off before its transactions
                     """)
         }
-        endUntoldTransaction(call)
+        try checkTransaction(call)
         // A later link is told, too.
         checksForeignKeys = isOn
         guard let link, !link.isDead else { return }

@@ -7,6 +7,12 @@ package protocol AccessTracer: AnyObject {
     /// ended.
     func statementWillStart(_ statement: Statement, _ db: Database)
 
+    /// Whether events have the arguments of statements.
+    var showsArguments: Bool { get }
+
+    /// The statement that began last runs elsewhere: its SQL with the arguments. Called while it runs.
+    func statementIsSent(_ expandedSQL: String)
+
     /// A statement has returned a row. Called by a hook: the connection must not be used.
     func statementDidReturnRow(_ statement: SQLiteStatement)
 

@@ -123,7 +123,11 @@ struct SetupList {
 /// The setups that a connection has had.
 struct SetupProgress {
     /// The connection has had all setups up to this number.
-    private(set) var number = 0
+    private(set) var number: Int
+
+    /// - parameter meetsRemote: whether the first access begins by learning the schema of the other end, even if there
+    ///   are no setups.
+    init(meetsRemote: Bool = false) { number = meetsRemote ? -1 : 0 }
 
     /// Later setups that the connection has had: an earlier one has failed, or waits for the beginning of an access.
     private var later: Set<Int> = []
@@ -153,6 +157,7 @@ extension Database {
 
     /// Runs the setups that the connection hasn't had, at the beginning of an access.
     func runSetups() throws {
+        if let remote, !shadow.isKnown { try knowShadow(remote) }
         // A setup may add another one.
         while hasPendingSetups {
             let (entries, last) = setups.pending(setupProgress)
@@ -181,7 +186,7 @@ extension Database {
     @inline(never)
     func runSetupsAtEnd() {
         // An access that could not begin ends without its connection.
-        guard lifetime.isOwned else { return }
+        guard lifetime.isOwned, remote == nil || shadow.isKnown else { return }
         let (entries, last) = setups.pending(setupProgress)
         var hasRunAll = true
         for entry in entries {

@@ -54,7 +54,7 @@ extension Database {
     }
 
     /// Tells the tracer of an error, which the program may ignore.
-    private func traced(_ error: DatabaseError, _ statement: Statement?) -> DatabaseError {
+    func traced(_ error: DatabaseError, _ statement: Statement? = nil) -> DatabaseError {
         guard let tracer else { return error }
         tracer.errorWasMade(error, statement, self)
         return error.asTraced()
@@ -67,6 +67,9 @@ extension Database {
     }
 
     func abortedTransactionError(sql: String? = nil) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted", sql: sql)
+        // A program that has caught the error of the loss is to learn that it may try again.
+        DatabaseError(
+            resultCode: shadow.loss?.extendedResultCode ?? .SQLITE_ABORT,
+            message: "Transaction was aborted" + (shadow.loss?.message.map { ": \($0)" } ?? ""), sql: sql)
     }
 }

@@ -272,11 +272,11 @@ public final class Database {
             // A pragma or the preparation may have read the schema before the program's functions were known. SQLite
             // doesn't check them later: https://www.sqlite.org/pragma.html#pragma_writable_schema
             if !options.trustedSchema, remote == nil { try execute(sql: "PRAGMA writable_schema = RESET") }
-            try runSetups()
+            if remote == nil { try runSetups() }
             // A file that isn't a database is detected here, not at its first use.
             try naming(path) {
                 if remote != nil {
-                    // The other end has told its schema.
+                    // The first access talks to the other end.
                 } else if options.checksSchema {
                     try executeOnce(sql: "SELECT * FROM sqlite_master LIMIT 1")
                 } else {

@@ -92,11 +92,18 @@ package struct RemoteSchemaEntry: Hashable, Sendable {
 
 /// The state of the shadow of a remote connection's schema.
 struct ShadowState {
+    /// Whether the other end has told its schema. The first access asks for it: unlike the opening, it can be
+    /// cancelled.
+    var isKnown = false
+
     /// The version of the schema that the shadow has; nil if it isn't known.
     var version: Int64?
 
     /// Whether the shadow has changed in the open transaction: a rollback takes the change back.
     var hasOpenChange = false
+
+    /// The error with which the other end has lost the last transaction; nil if it hasn't.
+    var loss: DatabaseError?
 
     /// Whether a foreign key is deferred until COMMIT.
     var hasDeferredForeignKeys = false

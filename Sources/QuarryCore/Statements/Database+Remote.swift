@@ -37,6 +37,7 @@ final class RemoteTables: RemoteTableClient {
     func rows(
         of sql: String, _ arguments: [DatabaseValue], isReadonly: Bool
     ) throws(DatabaseError) -> any RemoteRows {
+        database.traceSending(sql, arguments)
         let rows = try call { call throws(DatabaseError) in
             try remote.query(sql, arguments, isReadonly: isReadonly, call)
         }
@@ -47,6 +48,7 @@ final class RemoteTables: RemoteTableClient {
     }
 
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
+        database.traceSending(sql, arguments)
         let result = try call { call throws(DatabaseError) in try remote.execute(sql, arguments, call) }
         // A node answers a PRAGMA with the counts of an earlier statement.
         if case .query = StatementKind(sql: Substring(sql).utf8) { return result }
@@ -65,14 +67,14 @@ final class RemoteTables: RemoteTableClient {
 }
 
 extension Database {
-    /// Prepares a connection whose data is elsewhere, and copies the schema.
+    /// Prepares a connection whose data is elsewhere. The first access copies the schema.
     func setUpRemote(_ remote: any RemoteConnection) throws {
         watchersDidChange()
         _ = ConnectionCalls.limit(pointer, Limit.variableNumber.rawValue, CInt(RemoteTable.maximumArgumentCount))
         let tables = RemoteTables(self, remote)
         try tables.addFunction()
         remoteTables = tables
-        try knowShadow(remote)
+        setupProgress = SetupProgress(meetsRemote: true)
     }
 
     /// Makes the statement that takes the place of one that was prepared on the shadow.
@@ -180,8 +182,9 @@ extension Database {
     /// Called before the first step of a statement, which a shadow can't do alone.
     func remoteWillRun(_ statement: Statement, _ remote: any RemoteConnection) throws {
         if remote.isReader, statement.mayChange {
-            throw DatabaseError(
-                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+            throw traced(
+                DatabaseError(
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql))
         }
         do {
             try rebuildShadowIfStale(remote)
@@ -198,14 +201,14 @@ extension Database {
             switch statement.kind {
             case .query: break
             case .begin:
-                if isAutocommit { try remote.begin(statement.sql, remoteCall(remote)) }
+                if isAutocommit { try beginRemotely(statement, remote) }
             case .commit:
                 if !isAutocommit { try commitRemotely(statement, remote) }
             case .rollback:
                 if !isAutocommit { rollBackRemotely(remote) }
             case .savepoint:
                 if isAutocommit {
-                    try remote.begin(statement.sql, remoteCall(remote))
+                    try beginRemotely(statement, remote)
                 } else {
                     try remote.run(statement.sql, remoteCall(remote))
                 }
@@ -222,7 +225,7 @@ extension Database {
                 try otherWillRun(statement, remote)
             }
         } catch let error as DatabaseError {
-            remoteDidFail(remote)
+            remoteDidFail(remote, error)
             noteRemoteEnd()
             throw remoteError(error, sql: statement.sql)
         }
@@ -237,12 +240,12 @@ extension Database {
     }
 
     /// The error of a call, as the program sees it: the reason of an interruption.
-    private func remoteError(_ error: DatabaseError, sql: String?) -> any Error {
-        guard error.resultCode == .SQLITE_INTERRUPT else { return error.with(sql: sql) }
+    func remoteError(_ error: DatabaseError, sql: String?) -> any Error {
+        guard error.resultCode == .SQLITE_INTERRUPT else { return traced(error.with(sql: sql)) }
         if access.isCancelled { return CancellationError() }
-        if let endError { return endError.with(sql: sql) }
+        if let endError { return traced(endError.with(sql: sql)) }
         noteDeadline()
-        return (deadlines.takeError(isInterruption: true) ?? error).with(sql: sql)
+        return traced((deadlines.takeError(isInterruption: true) ?? error).with(sql: sql))
     }
 
     private func otherWillRun(_ statement: Statement, _ remote: any RemoteConnection) throws {
@@ -260,6 +263,11 @@ extension Database {
                 if !ConnectionCalls.isAutocommit(pointer) { shadow.hasOpenChange = true }
             }
         }
+    }
+
+    private func beginRemotely(_ statement: Statement, _ remote: any RemoteConnection) throws(DatabaseError) {
+        shadow.loss = nil
+        try remote.begin(statement.sql, remoteCall(remote))
     }
 
     private func commitRemotely(_ statement: Statement, _ remote: any RemoteConnection) throws(DatabaseError) {
@@ -280,13 +288,14 @@ extension Database {
     }
 
     /// After an error: lets the transactions of both sides end together.
-    func remoteDidFail(_ remote: any RemoteConnection) {
+    func remoteDidFail(_ remote: any RemoteConnection, _ error: any Error) {
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
         if isAutocommit, remote.isInsideTransaction {
             rollBackRemotely(remote)
         } else if !isAutocommit, !remote.isInsideTransaction {
             if shadow.hasOpenChange { shadowWillRollBack() }
             shadow.hasOpenChange = false
+            if let error = error as? DatabaseError, error.isOfLostTransaction { shadow.loss = error }
             runOnShadow("ROLLBACK")
         }
     }
@@ -308,6 +317,30 @@ extension Database {
     /// - returns: whether it succeeded.
     @discardableResult
     func runOnShadow(_ sql: String) -> Bool { (try? lookUp(sql) { _ in }) != nil }
+
+    // MARK: - Tracing
+
+    /// Tells a tracer the program's statement with its arguments. SQLite knows that of the virtual table alone.
+    fileprivate func traceSending(_ sql: String, _ arguments: [DatabaseValue]) {
+        guard let tracer, tracer.showsArguments else { return }
+        tracer.statementIsSent(arguments.isEmpty ? sql : expandedSQL(sql, arguments) ?? sql)
+    }
+
+    private func expandedSQL(_ sql: String, _ arguments: [DatabaseValue]) -> String? {
+        withSQL(sql) { bytes in
+            unnoted {
+                var start = 0
+                guard
+                    case .statement(let statement) = StatementHandle.prepare(
+                        pointer, sql: bytes, from: &start, persistent: false)
+                else { return nil }
+                for (index, value) in arguments.enumerated() {
+                    _ = StatementBindings.bind(value, to: statement.pointer, at: CInt(index + 1))
+                }
+                return TracedStatementCalls.expandedSQL(statement.pointer)
+            }
+        }
+    }
 
     // MARK: - Settings
 
@@ -335,7 +368,7 @@ extension Database {
         do {
             try remote.setForeignKeys(on: isOn, remoteCall(remote))
         } catch {
-            remoteDidFail(remote)
+            remoteDidFail(remote, error)
             throw error
         }
     }
@@ -344,5 +377,13 @@ extension Database {
     func setLegacyAlterTableRemotely(on isOn: Bool) throws {
         guard let remote else { return }
         try remote.run("PRAGMA legacy_alter_table = \(isOn ? "ON" : "OFF")", remoteCall(remote))
+    }
+}
+
+extension DatabaseError {
+    /// Whether the other end has lost the open transaction with its connection, and nothing was kept: also dqlite's
+    /// SQLITE_IOERR_NOT_LEADER.
+    fileprivate var isOfLostTransaction: Bool {
+        extendedResultCode == .SQLITE_ABORT_ROLLBACK || extendedResultCode.rawValue == 10_250
     }
 }

@@ -9,14 +9,15 @@ extension Database {
     func knowShadow(_ remote: any RemoteConnection) throws {
         try learnVersion(remote)
         try rebuildShadowIfStale(remote)
+        shadow.isKnown = true
     }
 
-    private func learnVersion(_ remote: any RemoteConnection) throws(DatabaseError) {
+    private func learnVersion(_ remote: any RemoteConnection) throws {
         do {
             try remote.learnSchemaVersion(remoteCall(remote, isOfStatement: false))
         } catch {
-            remoteDidFail(remote)
-            throw error
+            remoteDidFail(remote, error)
+            throw remoteError(error, sql: nil)
         }
     }
 
@@ -33,9 +34,10 @@ extension Database {
         try knowShadow(remote)
         guard count == foreignSchemaChangeCount else { return true }
         // The caller makes the error from SQLite's, which the questions have replaced.
-        throw DatabaseError(
-            resultCode: code, message: message,
-            sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace)))
+        throw traced(
+            DatabaseError(
+                resultCode: code, message: message,
+                sql: String(Substring(sql.skippingSpaceAndComments.droppingTrailingSpace))))
     }
 
     /// Rebuilds the shadow if the other end has told of another version of the schema.
@@ -45,8 +47,8 @@ extension Database {
         do {
             entries = try remote.schema(remoteCall(remote, isOfStatement: false))
         } catch {
-            remoteDidFail(remote)
-            throw error
+            remoteDidFail(remote, error)
+            throw remoteError(error, sql: nil)
         }
         // The transaction may have seen another version than the one that was asked for before.
         let isInside = !ConnectionCalls.isAutocommit(pointer)

@@ -112,7 +112,7 @@ extension Statement {
             leaveExecution(database)
             handle.reset()
             database.statementCache.remove(self)
-            if let remote = database.remote { database.remoteDidFail(remote) }
+            if let remote = database.remote { database.remoteDidFail(remote, error) }
             database.statementDidEnd(self, succeeded: false)
             // A commit keeps what the statement keeps. The first error counts.
             if database.watchesTransactions { try? database.endOwnTransaction(of: self) }

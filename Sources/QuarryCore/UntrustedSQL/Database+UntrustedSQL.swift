@@ -24,6 +24,7 @@ extension Database {
     ///   `withUntrustedSQL`, or for a policy with a wrong number.
     public func withUntrustedSQL<T>(_ policy: UntrustedSQLPolicy, _ body: () throws -> T) throws -> T {
         try checkAccess()
+        try checkIsLocal("SQL from users, whose limits a node doesn't keep")
         try policy.check()
         guard statementPolicy == nil else { throw DatabaseError.misuse("withUntrustedSQL can't be nested") }
         let deadline = AccessDeadline(.untrustedSQL, after: policy.timeout)

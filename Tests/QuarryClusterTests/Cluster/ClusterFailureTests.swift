@@ -86,6 +86,42 @@ import Testing
         }
     }
 
+    /// A program that catches the error of the lost leader learns from the next statement, or from the end of the
+    /// write, that it may try again.
+    @Test(arguments: [true, false]) func caughtErrors(hasNextStatement: Bool) throws {
+        for retries in [true, false] {
+            let fixture = try ClusterFixture { $0.retriesWrites = retries }
+            let cluster = fixture.cluster
+            fixture.nodes.faults.once(.closeConnection, at: .received) { $0.sql?.hasPrefix("UPDATE") == true }
+            let result = Result {
+                try cluster.write { db in
+                    try db.execute(sql: "INSERT INTO player (name) VALUES ('first')")
+                    try? db.execute(sql: "UPDATE player SET score = 1")
+                    if hasNextStatement { try db.execute(sql: "INSERT INTO player (name) VALUES ('second')") }
+                }
+            }
+            let count = try fixture.nodes.query("SELECT count(*) FROM player").first
+            switch result {
+            case .success: #expect(retries && count == [.integer(hasNextStatement ? 2 : 1)])
+            case .failure(let error):
+                #expect(!retries && count == [.integer(0)])
+                let error = error as? DatabaseError
+                #expect(error?.isRetryableInCluster == true, "\(String(describing: error))")
+                #expect(error?.message?.hasPrefix("Transaction was aborted: ") == true)
+            }
+            // The next transaction has a reason of its own.
+            let conflict = #expect(throws: DatabaseError.self) {
+                try cluster.write { db in
+                    try db.execute(sql: "INSERT INTO player (name) VALUES ('third')")
+                    try? db.execute(sql: "INSERT OR ROLLBACK INTO player (name) VALUES ('third')")
+                    try db.execute(sql: "INSERT INTO player (name) VALUES ('fourth')")
+                }
+            }
+            #expect(conflict?.extendedResultCode == .SQLITE_ABORT)
+            #expect(conflict?.message == "Transaction was aborted")
+        }
+    }
+
     @Test func withoutAJournalTheOutcomeIsUnknown() throws {
         let fixture = try ClusterFixture { $0.keepsCommitJournal = false }
         fixture.nodes.faults.once(.closeConnection, at: .executed) { $0.sql == "COMMIT TRANSACTION" }

@@ -2,6 +2,7 @@ import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import Synchronization
 import Testing
 
 @Suite("Observations of a cluster", .timeLimit(.minutes(5))) struct ClusterObservationTests {
@@ -48,10 +49,34 @@ import Testing
             func databaseDidCommit(_ db: Database) {}
             func databaseDidRollback(_ db: Database) {}
         }
+        final class Failures: DatabaseTracer {
+            let options = DatabaseTracing.Options(.errors)
+            let messages = Mutex<[String]>([])
+            func receive(_ event: DatabaseTraceEvent) {
+                if case .failure(let failure) = event { messages.withLock { $0.append(failure.error.message ?? "") } }
+            }
+        }
         let fixture = try ClusterFixture()
+        let message = "a TransactionObserver, which is told of rows: not in a cluster"
         let error = #expect(throws: DatabaseError.self) {
             try fixture.cluster.writeWithoutTransaction { db in db.add(transactionObserver: Observer()) }
         }
-        #expect(error?.message == "a TransactionObserver, which is told of rows: not in a cluster")
+        #expect(error?.message == message)
+        // DatabaseCluster itself has no such method. That of any writer can't throw: inside a write, the write does.
+        let writer: any DatabaseWriter = fixture.cluster
+        let inside = #expect(throws: DatabaseError.self) {
+            try writer.write { db in
+                try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
+                writer.add(transactionObserver: Observer())
+            }
+        }
+        #expect(inside?.message == message)
+        // Otherwise tracers learn of it.
+        let failures = Failures()
+        fixture.cluster.addTracer(failures)
+        writer.add(transactionObserver: Observer())
+        writer.remove(transactionObserver: Observer())
+        #expect(failures.messages.withLock { $0 } == [message])
+        try writer.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Barbara')") }
     }
 }

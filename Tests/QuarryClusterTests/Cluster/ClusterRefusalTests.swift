@@ -84,4 +84,24 @@ import Testing
         #expect(try cluster.read { db in rows(db, "SELECT * FROM player") } == "[id:1 name:\"Arthur\"]")
         #expect(try cluster.writeWithoutTransaction { db in rows(db, "PRAGMA foreign_keys") } == "[foreign_keys:1]")
     }
+
+    /// A node doesn't stop a statement, whatever memory and time it takes.
+    @Test func untrustedSQL() async throws {
+        let fixture = try ClusterFixture()
+        let cluster = fixture.cluster
+        var policy = UntrustedSQLPolicy()
+        policy.allowTable("player")
+        let sql = "SELECT name FROM player"
+        let message = "SQL from users, whose limits a node doesn't keep: not in a cluster"
+        let error = await #expect(throws: DatabaseError.self) {
+            _ = try await cluster.fetchUntrusted(sql, policy: policy)
+        }
+        #expect(error?.message == message)
+        let inside = #expect(throws: DatabaseError.self) {
+            try cluster.read { db in try db.withUntrustedSQL(policy) { _ = try Row.fetchAll(db, sql: sql) } }
+        }
+        #expect(inside?.message == message)
+        #expect(!fixture.nodes.log.statements.contains(sql))
+        #expect(try await cluster.read { db in try Player.fetchCount(db) } == 0)
+    }
 }
