@@ -115,7 +115,7 @@ extension ClusterSession {
     /// of the transaction has been acknowledged yet.
     ///
     /// - parameter body: returns nil to be run again.
-    private func beginning<T>(
+    func beginning<T>(
         _ call: RemoteCall, _ body: (_ link: NodeLink, _ limit: UInt64) throws(LinkError) -> T?
     ) throws(DatabaseError) -> T {
         let initial = transaction
