@@ -37,8 +37,8 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
         STRICT, WITHOUT ROWID
         """
 
-    /// The client's clock may be behind that of an earlier writer. The time isn't returned: the row is sent behind BEGIN,
-    /// and RETURNING outside a transaction, which is where it runs if BEGIN fails, damages a node.
+    /// The client's clock may be behind that of an earlier writer. The time isn't returned: the row is sent behind
+    /// BEGIN, and RETURNING outside a transaction, which is where it runs if BEGIN fails, damages a node.
     static let insertion = """
         INSERT INTO quarry_commit (id, time, isFence) \
         VALUES (?, max(?, coalesce((SELECT max(time) FROM quarry_commit), 0) + 1), 0)
@@ -86,8 +86,8 @@ struct CommitIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The number of a session's commits from one pruning to the next.
     static let commitsPerPruning = 100
 
-    /// The microseconds for which rows are kept, a quarter of an hour: a settlement takes seconds. A cluster commits some
-    /// 700 times a second, so these are some 600,000 rows, 30 MB, at most.
+    /// The microseconds for which rows are kept, a quarter of an hour: a settlement takes seconds. A cluster commits
+    /// some 700 times a second, so these are some 600,000 rows, 30 MB, at most.
     static let lifetime: Int64 = 900_000_000
 
     var value: WireValue {
