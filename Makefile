@@ -136,6 +136,7 @@ load: setup ## Load the catalogue's server, and the same handlers on Quarry and 
 		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
 
 test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
+	@Scripts/install-missing --self-test
 	@Scripts/install-missing curl $(if $(FIGURES),pngquant)
 	@status=0; Scripts/install-missing --optional chromium chromedriver=chromium-driver || status=$$?; \
 	if [ $$status = 3 ]; then echo "skipped: the tests of the page need Chromium and its driver"; exit; fi; \
