@@ -180,8 +180,12 @@ import Testing
 
     @Test func userVersion() throws {
         let cluster = try nodes.open("version")
-        try cluster.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 3") }
+        try cluster.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA user_version = 3")
+            try db.execute(sql: "PRAGMA application_id = 5")
+        }
         #expect(try cluster.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == 3)
+        #expect(try cluster.read { db in try db.applicationID() } == 5)
         struct Stop: Error {}
         #expect(throws: Stop.self) {
             try cluster.write { db in

@@ -66,14 +66,14 @@ struct RemotePragma {
         case "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
             "database_list":
             return .shadow
-        case "foreign_key_check", "integrity_check", "quick_check", "user_version": return .remote
+        case "foreign_key_check", "integrity_check", "quick_check", "user_version", "application_id": return .remote
         case "defer_foreign_keys": return hasArgument ? .both : .shadow
         // A setting can be read. A change would have to reach both sides, and every later leader.
         case _ where hasArgument: break
         case "schema_version", "foreign_keys", "function_list", "module_list", "pragma_list", "collation_list",
             "compile_options", "encoding", "legacy_alter_table", "recursive_triggers", "query_only":
             return .shadow
-        case "page_count", "freelist_count", "page_size", "application_id", "journal_mode": return .remote
+        case "page_count", "freelist_count", "page_size", "journal_mode": return .remote
         default: break
         }
         return .refused("PRAGMA \(name)\(hasArgument ? " with a value" : "")")

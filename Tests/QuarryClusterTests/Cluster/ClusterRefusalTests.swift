@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: [
         "foreign_keys = OFF", "foreign_keys(0)", "main.'foreign_keys' = 0", "query_only = ON",
         "recursive_triggers = ON",
-        "encoding = 'UTF-16'", "legacy_alter_table = ON", "application_id = 4", "page_size = 512", "schema_version = 3",
+        "encoding = 'UTF-16'", "legacy_alter_table = ON", "page_size = 512", "schema_version = 3",
         "journal_mode = DELETE",
     ]) func settings(_ setting: String) throws {
         let fixture = try ClusterFixture()

@@ -157,6 +157,8 @@ import Testing
         try fixture.cluster.write { db in
             try db.execute(sql: "PRAGMA user_version = 7")
             #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 7)
+            try db.setApplicationID(8)
+            #expect(try db.applicationID() == 8)
             #expect(try Int.fetchOne(db, sql: "PRAGMA foreign_keys") == 1)
             #expect(try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty)
             #expect(try String.fetchOne(db, sql: "PRAGMA quick_check") == "ok")
