@@ -22,7 +22,7 @@ struct RandomSharingTests {
             do {
                 try await Self.check(seed: seed, releasesAll: true)
             } catch {
-                Issue.record("seed \(seed): \((error as? DatabaseError)?.extendedResultCode.rawValue ?? 0), \(error)")
+                Issue.record("seed \(seed): \(error)")
             }
         }
     }
@@ -105,6 +105,16 @@ private final class RandomSharing: Sendable {
         let database = SharedDatabase(path: path, configuration: configuration)
         if isLinked { history.withLock { $0.counts.linkedUses += 1 } }
         let use = Int.random(in: 0..<16, using: &generator)
+        do {
+            try await self.use(database, use, number, path, row)
+        } catch let error as DatabaseError {
+            throw Failure(description: "use \(use) of \(path): \(error.extendedResultCode.rawValue), \(error)")
+        }
+    }
+
+    private func use(
+        _ database: SharedDatabase, _ use: Int, _ number: Int, _ path: String, _ row: String
+    ) async throws {
         switch use {
         case 0: try await database.closeAsync()
         case 1 where number == Self.linked, 3 where number == Self.linked:
