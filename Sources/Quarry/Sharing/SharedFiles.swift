@@ -55,8 +55,9 @@ final class SharedFiles: Sendable {
                 if Identity(path: otherPath) == identity { return (pool, seen) }
                 seen.append(pool)
             }
-            let previousEnd = state.entries[path]?.end
-            let pool = make(previousEnd.flatMap { $0.hasEnded ? nil : $0 })
+            // Under another name, too: SQLite names the log after the path, so that two logs would be in use.
+            let ends = [identity.flatMap { state.paths[$0] } ?? path, path].compactMap { state.entries[$0]?.end }
+            let pool = make(ends.first { !$0.hasEnded })
             if let file = pool.sharedFile { state.entries[path] = Entry(pool: pool, file: file) }
             if let identity { state.paths[identity] = path }
             return (pool, seen)
