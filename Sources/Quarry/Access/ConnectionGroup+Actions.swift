@@ -21,27 +21,4 @@ extension ConnectionGroup {
         }
         if hasRefused { gate?.accessGaveUp() }
     }
-
-    /// Takes the connections to be dropped out of their slots. The caller passes them to `close(_:_:)`.
-    ///
-    /// Called under the same lock as the decision: a moment later another access may have opened a new connection in
-    /// the slot.
-    static func takeDropped(_ state: inout State, _ actions: [Machine.Action]) -> [Connection] {
-        let dropped = actions.compactMap { action -> Connection? in
-            guard case .drop(let slot) = action, let connection = state.connections[slot].take() else { return nil }
-            state.counts.connectionWillClose(connection)
-            return connection
-        }
-        state.droppedCount += dropped.count
-        return dropped
-    }
-
-    /// Closes connections that `takeDropped` has taken. The caller doesn't have the lock.
-    ///
-    /// - parameter state: of their group.
-    static func close(_ dropped: consuming [Connection], _ state: Lock<State>) {
-        let count = dropped.count
-        _ = consume dropped
-        state.withLock { $0.droppedCount -= count }
-    }
 }

@@ -99,6 +99,8 @@ extension ConnectionGroup {
 
     /// Closes the connections under a barrier.
     func closeConnections() throws {
+        // The group's other connections are closed first, so that its files are free afterwards.
+        try waitForDropped()
         var closed: [Database] = []
         // Told when no lock is held and no connection is missing from its slot.
         defer { for database in closed { database.connectionContext?.connectionDidClose() } }

@@ -29,7 +29,7 @@ extension ConnectionGroup {
         guard let dropped else { return false }
         Self.close(dropped, state)
         return state.withLock { state in
-            state.isUnused && state.droppedCount == 0
+            state.isUnused && state.dropped.isEmpty
                 && !state.connections.contains { $0.map { !$0.database.isClosed } ?? false }
         }
     }

@@ -29,8 +29,7 @@ final class ConnectionGroup: Sendable {
         var isWatching = false
         var isTicking = false
         var counts = GroupCounts()
-        /// The number of connections that were taken out of their slots, and may still be open.
-        var droppedCount = 0
+        var dropped = DroppedConnections()
         /// Called when the group may have become unused; nil as long as its pool is alive.
         var whenUnused: (@Sendable () -> Void)?
     }

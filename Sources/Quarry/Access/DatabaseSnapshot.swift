@@ -104,6 +104,8 @@ final class PinnedConnections: Sendable {
     }
 
     deinit {
+        // Closed as long as windows of the database know them.
+        _ = runner.group.closeIfUnused()
         core.pinnedReaders.remove(id)
         runner.workers.shutDown()
         core.log.keeper?.readerDidEnd()

@@ -126,9 +126,9 @@ public final class DatabaseDirectory: Sendable {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "\(filePath) is a link that leads to another file")
         }
-        let pool = SharedFiles.all.pool(filePath) { previousEnd in
+        let pool = SharedFiles.all.pool(filePath) {
             SharedDatabase.makePool(
-                filePath, configuration(of: name), after: previousEnd,
+                filePath, configuration(of: name),
                 in: SharedFile.Directory(
                     gate: DirectoryGate(name, of: self, need), workers: workers, migrator: migrator))
         }

@@ -42,7 +42,7 @@ public final class SharedDatabase: ForwardingWriter {
     public init(path: String, configuration: Configuration? = nil) {
         guard let refusal = Self.refusal(of: path) else {
             let path = FileName.canonical(path)
-            let shared = SharedFiles.all.pool(path) { Self.makePool(path, configuration ?? Configuration(), after: $0) }
+            let shared = SharedFiles.all.pool(path) { Self.makePool(path, configuration ?? Configuration()) }
             guard let configuration, let name = shared.configuration.difference(from: configuration) else {
                 pool = shared
                 return
@@ -61,10 +61,10 @@ public final class SharedDatabase: ForwardingWriter {
     init(_ pool: DatabasePool) { self.pool = pool }
 
     static func makePool(
-        _ path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd? = nil,
-        refusal: DatabaseError? = nil, in directory: SharedFile.Directory? = nil
+        _ path: String, _ configuration: Configuration, refusal: DatabaseError? = nil,
+        in directory: SharedFile.Directory? = nil
     ) -> DatabasePool {
-        let file = SharedFile(path: path, configuration, after: previousEnd, refusal: refusal, in: directory)
+        let file = SharedFile(path: path, configuration, refusal: refusal, in: directory)
         let pool = DatabasePool(of: file)
         file.setPool(pool)
         return pool

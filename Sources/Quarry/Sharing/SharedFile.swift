@@ -22,8 +22,9 @@ final class SharedFile: Sendable {
         /// Whether all connections were closed since the last opening.
         var wasClosed = false
         var identities: [SharedFiles.Identity] = []
-        /// The end of the file's pool before; nil when it has come.
-        var previousEnd: SharedFileEnd?
+        /// The released pools of the path that have not ended in time: there are two pools of one file then, as a
+        /// program may open them itself.
+        var overdueEnds: [SharedFileEnd] = []
     }
 
     /// The canonical path.
@@ -40,10 +41,8 @@ final class SharedFile: Sendable {
     private let state = Lock(State())
     private let opening = ConditionLock(OpeningStateMachine.idle)
 
-    /// - parameter previousEnd: the end of the file's pool before, if it is still to come.
     init(
-        path: String, _ configuration: Configuration, after previousEnd: SharedFileEnd?, refusal: DatabaseError?,
-        in directory: Directory? = nil
+        path: String, _ configuration: Configuration, refusal: DatabaseError?, in directory: Directory? = nil
     ) {
         self.directory = directory
         core = DatabaseCore(isShared: true, gate: directory?.gate)
@@ -51,14 +50,13 @@ final class SharedFile: Sendable {
         self.configuration = configuration
         self.refusal = refusal
         tracers = TracerList.configured(configuration)
-        end = SharedFileEnd(after: previousEnd, gate: directory?.gate)
-        state.withLock { $0.previousEnd = previousEnd }
+        end = SharedFileEnd(path, gate: directory?.gate)
     }
 
     // The last connection is closed, because those who can open one retain this object.
     deinit {
         end.end()
-        SharedFiles.all.remove(path, ObjectIdentifier(self), state.withLock { $0.identities })
+        SharedFiles.all.remove(self, state.withLock { $0.identities })
     }
 
     func setRunners(_ writer: AccessRunner, readers: AccessRunner) {
@@ -129,20 +127,23 @@ final class SharedFile: Sendable {
         state.withLock { $0.runners.writer }?.group.hasOpenConnection ?? false
     }
 
-    /// Waits until no connection of an earlier pool of the file is open.
-    ///
-    /// - returns: false if one may be open after some seconds.
-    private func waitForPreviousPool() -> Bool {
-        guard let previousEnd = state.withLock({ $0.previousEnd }) else { return true }
-        let hasEnded = previousEnd.wait()
-        state.withLock { $0.previousEnd = nil }
-        return hasEnded
+    /// Waits until no connection of an earlier pool of the file is open, or some seconds. A pool of the path that was
+    /// overdue at an earlier opening isn't waited for again.
+    private func waitForEarlierPools() {
+        let overdue = state.withLock { $0.overdueEnds }
+        let ends = SharedFiles.all.endsToCome(before: self).filter { end in !overdue.contains { $0 === end } }
+        let stillOverdue = SharedFileEnd.wait(for: ends).filter { $0.path == path }
+        if overdue.isEmpty, stillOverdue.isEmpty { return }
+        let ended = state.withLock { state in
+            defer { state.overdueEnds = state.overdueEnds.filter { !$0.hasEnded } + stillOverdue }
+            return state.overdueEnds
+        }
+        _ = consume ended
     }
 
     private func beginOpening() throws {
         if let refusal { throw refusal }
-        // If it hasn't ended, there are two pools of one file, as a program may open them itself.
-        _ = waitForPreviousPool()
+        waitForEarlierPools()
         let contents = opening.contents
         opening.lock()
         defer { opening.unlock() }
@@ -166,12 +167,12 @@ final class SharedFile: Sendable {
     }
 
     private func openWriterNow() throws -> Database {
-        try checkName()
+        try noteUse()
         let database = try closingOthersForShortage {
             try configuration.openWriterOfPool(path: path, core: core, configuredTracers: tracers, followsTask: false)
         }
         // It may have been made only now, with another name meanwhile.
-        try checkName()
+        try noteUse()
         if let migrator = directory?.migrator {
             try AccessRunner.frame(database, nil) { db in try migrator.run(db, upTo: nil) }
         }
@@ -186,11 +187,34 @@ final class SharedFile: Sendable {
     }
 
     /// Throws if the file is in use with another name: SQLite would give it a second log.
-    private func checkName() throws {
-        guard let other = SharedFiles.all.note(path, self) else { return }
-        throw DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "\(path) is another name of \(other), which is in use: its log has that name")
+    private func noteUse() throws {
+        guard let identity = SharedFiles.Identity(path: path) else { return }
+        // If no connection is open, the pool has closed the files that it had before.
+        let isOpen = pool.map { $0.groups.contains(where: \.hasOpenConnection) } ?? true
+        let former = isOpen ? [] : state.withLock { $0.identities.filter { $0 != identity } }
+        try checkIsUsedByNoOtherName(SharedFiles.all.noteUser(self, of: identity, notOf: former))
+        state.withLock { $0.identities.removeAll { former.contains($0) } }
+        noteIdentity(identity)
+    }
+
+    private func checkIsUsedByNoOtherName(_ use: SharedFiles.Use?) throws {
+        switch use {
+        case nil: return
+        case .pool(let pool):
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "\(path) is another name of \(pool.path), which is in use: its log has that name")
+        case .releasedPool(let end):
+            throw DatabaseError(
+                resultCode: .SQLITE_BUSY,
+                message: "\(path) is another name of \(end.path), which a released shared database still uses: its log "
+                    + "has that name")
+        case .pinned(let otherPath, let databases):
+            throw DatabaseError(
+                resultCode: .SQLITE_BUSY,
+                message: "\(path) is another name of \(otherPath), which \(Self.names(of: databases)) reads: its log "
+                    + "has that name")
+        }
     }
 
     // MARK: - Closing
@@ -210,21 +234,27 @@ final class SharedFile: Sendable {
 
     /// Throws if snapshots, stable readers, backups, or a pool that was released, have connections.
     func checkHasNoOtherReaders() throws {
-        guard waitForPreviousPool() else {
+        guard SharedFileEnd.wait(for: SharedFiles.all.endsToCome(before: self)).isEmpty else {
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY,
                 message: "unable to close \(configuration.label ?? path): a released shared database still uses it")
         }
+        try checkIsUsedByNoOtherName(SharedFiles.all.otherUse(of: self))
         let databases = SharedFiles.all.pinned(path).filter { !$0.isClosed }
         guard !databases.isEmpty else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_BUSY,
+            message: "unable to close \(configuration.label ?? path): \(Self.names(of: databases)) reads it")
+    }
+
+    /// The names of the snapshots, stable readers and backups that have connections.
+    private static func names(of databases: [Database]) -> String {
         // A connection of a pool that was released has the core of that pool.
         let cores = Dictionary(databases.compactMap { $0.core.map { (ObjectIdentifier($0), $0) } }) { core, _ in core }
         let labels = cores.values.flatMap { core in
             core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" } ?? []
         }.sorted()
-        let names = labels.isEmpty ? "a snapshot or backup" : labels.joined(separator: ", ")
-        throw DatabaseError(
-            resultCode: .SQLITE_BUSY, message: "unable to close \(configuration.label ?? path): \(names) reads it")
+        return labels.isEmpty ? "a snapshot or backup" : labels.joined(separator: ", ")
     }
 }
 

@@ -1,15 +1,14 @@
 import QuarryCore
+import Synchronization
 
 /// The end of the pool of a shared file: until then its connections may be open, though no part of the program can
 /// begin to use them any more.
 ///
 /// A pool that is released ends when its last access has ended: then its connections are closed, and none is opened any
 /// more. The objects of an access may live on, for example while an observation's callback runs. The next pool of the
-/// file waits for the end, so that its connections are the only ones.
+/// file waits for the end of each pool before, so that its connections are the only ones.
 final class SharedFileEnd: Sendable {
     private struct State {
-        /// The end of the pool before, which has to come first; nil when it has come.
-        var previous: SharedFileEnd?
         /// The groups of the pool once it is released, in the order in which they are closed.
         var groups: [ConnectionGroup] = []
         /// The number of connections that are being opened.
@@ -20,13 +19,20 @@ final class SharedFileEnd: Sendable {
     /// How long the next pool waits. Only an access that doesn't end takes that long.
     private static let nanoseconds: UInt64 = 5_000_000_000
 
+    private static let lastNumber = Atomic<UInt64>(0)
+
+    /// The canonical path of the file.
+    let path: String
+    /// Pools that are made later have higher numbers.
+    let number = lastNumber.add(1, ordering: .relaxed).newValue
     private let state: ConditionLock<State>
 
     /// The gate of a database in a directory, which learns of the end.
     private let gate: DirectoryGate?
 
-    init(after previous: SharedFileEnd? = nil, gate: DirectoryGate? = nil) {
-        state = ConditionLock(State(previous: previous))
+    init(_ path: String, gate: DirectoryGate? = nil) {
+        self.path = path
+        state = ConditionLock(State())
         self.gate = gate
     }
 
@@ -85,17 +91,17 @@ final class SharedFileEnd: Sendable {
 
     // MARK: - Waiting
 
-    /// Waits for the end, for a few seconds.
+    /// Waits for the ends of pools, for a few seconds.
     ///
-    /// - returns: false if it hasn't come, or can't come because this thread has a connection of the pool.
-    func wait() -> Bool { wait(until: SystemClock.monotonicNanoseconds() + Self.nanoseconds) }
+    /// - returns: the ends that haven't come, or can't come because this thread has a connection of the pool.
+    static func wait(for ends: [SharedFileEnd]) -> [SharedFileEnd] {
+        if ends.isEmpty { return [] }
+        let deadline = SystemClock.monotonicNanoseconds() + nanoseconds
+        return ends.filter { !$0.wait(until: deadline) }
+    }
 
     private func wait(until deadline: UInt64) -> Bool {
-        let (previous, groups) = state.withLock { ($0.previous, $0.groups) }
-        if let previous {
-            guard previous.wait(until: deadline) else { return false }
-            state.withLock { $0.previous = nil }
-        }
+        let groups = state.withLock { $0.groups }
         if groups.contains(where: { $0.ownedConnection != nil }) { return false }
         let contents = state.contents
         state.lock()

@@ -153,6 +153,9 @@ extension Database {
     /// Whether the connection is closed; may be read from any thread.
     package var isClosed: Bool { lifetime.isClosed }
 
+    /// The object that keeps the connection open if `close` has thrown: statements hold it, too. To be held weakly.
+    package var handleOwner: AnyObject { lifetime }
+
     /// The number of the running access; nil if none is running. May be read from any thread.
     package var runningAccess: Int? { lifetime.runningAccess }
 

@@ -93,6 +93,17 @@ private final class RandomSharing: Sendable {
                     for step in 0..<12 { try await self.runStep("\(task)-\(step)", &generator) }
                 }
             }
+            // Each run has these at least.
+            group.addTask {
+                let (restored, process) = (Self.restored[0], Self.usedByProcesses[0])
+                let steps = [
+                    (1, 0, ""), (7, Self.removed, ""), (7, restored, ""), (8, process, ""), (4, Self.linked, "hard"),
+                ]
+                for (use, number, ending) in steps {
+                    let path = self.folder.file("\(number).\(ending.isEmpty ? "sqlite" : ending)")
+                    try await self.runStep(use, number, path, "certain-\(use)-\(number)")
+                }
+            }
             try await group.waitForAll()
         }
     }
@@ -102,9 +113,12 @@ private final class RandomSharing: Sendable {
         let alias = ["", "link/", "moved/../"][Int.random(in: 0..<3, using: &generator)]
         let isLinked = number == Self.linked && Bool.random(using: &generator)
         let path = folder.file("\(alias)\(number).\(isLinked ? "hard" : "sqlite")")
+        try await runStep(Int.random(in: 0..<16, using: &generator), number, path, row)
+    }
+
+    private func runStep(_ use: Int, _ number: Int, _ path: String, _ row: String) async throws {
         let database = SharedDatabase(path: path, configuration: configuration)
-        if isLinked { history.withLock { $0.counts.linkedUses += 1 } }
-        let use = Int.random(in: 0..<16, using: &generator)
+        if path.hasSuffix("hard") { history.withLock { $0.counts.linkedUses += 1 } }
         do {
             try await self.use(database, use, number, path, row)
         } catch let error as DatabaseError {

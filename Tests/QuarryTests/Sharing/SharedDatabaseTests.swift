@@ -329,7 +329,7 @@ struct SharedDatabaseTests {
         try await alias.closeAsync()
         try await alias.write { db in try db.execute(sql: "INSERT INTO t VALUES (one())") }
         #expect(database.lastCommitNumber > numbers[0])
-        let commit = try await commits.next()
+        let commit = await commits.next()
         #expect(commit != nil)
         #expect(database.statistics.writer.accessCount <= alias.statistics.writer.accessCount)
         #expect(database.statistics.writer.accessCount >= 2)

@@ -169,12 +169,12 @@ import Testing
 
     /// A released pool opens nothing any more.
     @Test func openingAfterTheEnd() throws {
-        let end = SharedFileEnd()
+        let end = SharedFileEnd(path)
         try end.openingWillBegin()
         end.openingDidEnd()
         end.poolWasReleased([])
         end.end()
         expectError(.SQLITE_MISUSE) { try end.openingWillBegin() }
-        #expect(end.hasEnded && end.wait())
+        #expect(end.hasEnded && SharedFileEnd.wait(for: [end]).isEmpty)
     }
 }
