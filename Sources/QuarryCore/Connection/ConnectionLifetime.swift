@@ -55,6 +55,13 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     private let endedAccess = Atomic<Int>(0)
 
     private let interruption = Atomic<Bool>(false)
+    private let shield = Atomic<Bool>(false)
+
+    /// Whether interruptions concern the other end alone: it commits, and the shadow has to follow.
+    var shieldsShadow: Bool {
+        get { shield.load(ordering: .relaxed) }
+        set { shield.store(newValue, ordering: .relaxed) }
+    }
 
     /// Whether the connection has ever been interrupted.
     var wasInterrupted: Bool { interruption.load(ordering: .relaxed) }
@@ -217,7 +224,7 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// meanwhile.
     func interrupt() {
         interruption.store(true, ordering: .relaxed)
-        ConnectionCalls.interrupt(pointer)
+        if !shieldsShadow { ConnectionCalls.interrupt(pointer) }
         remote?.interrupt()
     }
 

@@ -271,7 +271,13 @@ extension Database {
     }
 
     private func commitRemotely(_ statement: Statement, _ remote: any RemoteConnection) throws(DatabaseError) {
-        try remote.commit(statement.sql, remoteCall(remote))
+        lifetime.shieldsShadow = true
+        do {
+            try remote.commit(statement.sql, remoteCall(remote))
+        } catch {
+            lifetime.shieldsShadow = false
+            throw error
+        }
         shadow.hasOpenChange = false
     }
 

@@ -129,6 +129,38 @@ import Testing
         }
     }
 
+    /// A deadline that passes while COMMIT waits for its answer doesn't end the wait: the write is committed.
+    @Test(arguments: Phase.allCases, [true, false]) func deadlineOfTheCommit(_ phase: Phase, _ isGroup: Bool)
+        async throws
+    {
+        // On a slow machine, a short one passes before COMMIT is sent.
+        for seconds in [1, 5, 25] {
+            let fixture = try ClusterFixture { $0.database.groupCommit = isGroup }
+            let gate = delay("COMMIT", phase, of: fixture.nodes)
+            let end = ContinuousClock.now + .seconds(seconds)
+            let task = Task {
+                try await fixture.cluster.write(timeout: .seconds(seconds)) { db in
+                    try db.execute(sql: "INSERT INTO player (name) VALUES ('first')")
+                }
+            }
+            let isWaiting = (try? await gate.reached(within: seconds)) != nil
+            // The deadline begins a little later than this.
+            while ContinuousClock.now < end + .milliseconds(200) { await Task.yield() }
+            gate.open()
+            let result = await task.result
+            fixture.nodes.faults.clear()
+            let count = try fixture.nodes.query("SELECT count(*) FROM player")
+            guard isWaiting else {
+                if case .failure = result { #expect(count == [[.integer(0)]]) }
+                continue
+            }
+            #expect(throws: Never.self, "\(fixture.nodes.log.entries)") { try result.get() }
+            #expect(count == [[.integer(1)]])
+            return
+        }
+        Issue.record("COMMIT was never sent in time")
+    }
+
     @Test(arguments: Phase.allCases) func opening(_ phase: Phase) async throws {
         for request in ["LEADER", "OPEN", "SELECT zeroblob", "PRAGMA schema_version", "SELECT type, name"] {
             let nodes = try EmulatedCluster(interruptsRunningQueries: false)
