@@ -39,6 +39,8 @@ extension Database {
         if isInterruption || primary == .SQLITE_BUSY, let error = endError {
             return traced(error.with(sql: sql), statement)
         }
+        // A call of another end doesn't look at the deadlines while it waits.
+        if remote != nil { noteDeadline() }
         if isInterruption || primary == .SQLITE_BUSY,
             let error = deadlines.takeError(isInterruption: isInterruption)
         {

@@ -239,13 +239,16 @@ extension Database {
         if !nextTransactionHandlers.isEmpty { transactionDidEnd(committed: false) }
     }
 
-    /// The error of a call, as the program sees it: the reason of an interruption.
+    /// The error of a call, as the program sees it: the reason of an interruption, and of the end of a wait for a lock.
     func remoteError(_ error: DatabaseError, sql: String?) -> any Error {
-        guard error.resultCode == .SQLITE_INTERRUPT else { return traced(error.with(sql: sql)) }
-        if access.isCancelled { return CancellationError() }
-        if let endError { return traced(endError.with(sql: sql)) }
+        let isInterruption = error.resultCode == .SQLITE_INTERRUPT
+        guard isInterruption || error.resultCode == .SQLITE_BUSY else { return traced(error.with(sql: sql)) }
+        if isInterruption {
+            if access.isCancelled { return CancellationError() }
+            if let endError { return traced(endError.with(sql: sql)) }
+        }
         noteDeadline()
-        return traced((deadlines.takeError(isInterruption: true) ?? error).with(sql: sql))
+        return traced((deadlines.takeError(isInterruption: isInterruption) ?? error).with(sql: sql))
     }
 
     private func otherWillRun(_ statement: Statement, _ remote: any RemoteConnection) throws {

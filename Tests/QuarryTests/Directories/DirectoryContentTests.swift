@@ -254,7 +254,7 @@ import Testing
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         try await Self.insert(a, 0)
         var rows = [0]
-        var failureCount = 0
+        var (failureCount, faultCount) = (0, 0)
         for number in 1...100 {
             // Closes a.
             _ = try await Self.values(b)
@@ -267,6 +267,7 @@ import Testing
                 failureCount += 1
             }
             let hasFailed = disk.failures > 0
+            if hasFailed { faultCount += 1 }
             disk.disarm()
             // A commit whose log can't be synced may be there.
             let stored = try await Self.values(a)
@@ -274,7 +275,9 @@ import Testing
             rows = stored
             if !hasFailed { break }
         }
-        #expect(failureCount > 0)
+        #expect(faultCount > 0)
+        // A fault of the other operations may hit the end of the log of b, which is no error: SQLite keeps the log.
+        if operations == .open || operations == .read { #expect(failureCount > 0) }
         #expect(directory.statistics.openCount == 1 && directory.statistics.waitingCount == 0)
         try await directory.closeAsync()
         #expect(try folder.openFiles == [])
