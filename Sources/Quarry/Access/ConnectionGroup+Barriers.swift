@@ -60,14 +60,15 @@ extension ConnectionGroup {
 
     /// - parameter endsJob: as in `release`.
     func endBarrier(endsJob: Bool = false) {
-        let (actions, isEnding) = state.withLock { state in
+        let (actions, dropped, isEnding) = state.withLock { state in
             state.barrierHolder = nil
             state.barrierTask = 0
             let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
             watch(&state)
-            return (actions, state.whenUnused != nil)
+            return (actions, Self.takeDropped(&state, actions), state.whenUnused != nil)
         }
         perform(actions, endsJob: endsJob)
+        Self.close(dropped, state)
         if isEnding { Self.tellIfUnused(state) }
         gate?.mayBeIdle()
     }

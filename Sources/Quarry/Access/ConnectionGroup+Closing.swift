@@ -3,9 +3,14 @@ import QuarryCore
 // Closing the connections of groups.
 
 extension ConnectionGroup {
-    /// Drops all connections; leased connections are dropped when they come back.
-    func retireAll() {
-        let dropped = state.withLock { state in Self.takeDropped(&state, state.machine.retireAll()) }
+    /// Drops all connections; leased connections are dropped when they come back, and those of another caller's barrier
+    /// at its end.
+    ///
+    /// - parameter hasOwnBarrier: whether this access has the group's barrier.
+    func retireAll(hasOwnBarrier: Bool = false) {
+        let dropped = state.withLock { state in
+            Self.takeDropped(&state, state.machine.retireAll(hasOwnBarrier: hasOwnBarrier))
+        }
         Self.close(dropped, state)
     }
 

@@ -6,7 +6,7 @@ extension DatabasePool {
     public func releaseMemory() {
         try? writer.perform(barrierRequest) { db in
             db.releaseMemory()
-            releaseReaders()
+            releaseReaders(hasOwnBarrier: true)
         }
     }
 
@@ -18,7 +18,7 @@ extension DatabasePool {
     public func releaseMemoryAsync() async {
         try? await writer.perform(barrierRequest) { db in
             db.releaseMemory()
-            self.releaseReaders()
+            self.releaseReaders(hasOwnBarrier: true)
         }
     }
 
@@ -41,7 +41,7 @@ extension DatabasePool {
         readers.group.retireAll()
     }
 
-    private func releaseReaders() {
-        if !configuration.persistentReadOnlyConnections { readers.group.retireAll() }
+    private func releaseReaders(hasOwnBarrier: Bool = false) {
+        if !configuration.persistentReadOnlyConnections { readers.group.retireAll(hasOwnBarrier: hasOwnBarrier) }
     }
 }

@@ -262,7 +262,8 @@ struct LeaseStateMachine<Waiter> {
     /// The barrier ends.
     mutating func releaseBarrier(now: UInt64) -> [Action] {
         hasBarrier = false
-        return pump(now: now)
+        let retiring = retiring
+        return dropIdle { slot, _ in retiring.contains(slot) } + pump(now: now)
     }
 
     // MARK: - Setting aside
@@ -299,19 +300,24 @@ struct LeaseStateMachine<Waiter> {
 
     // MARK: - Dropping
 
-    /// All connections are to be dropped: idle ones at once, leased ones when they come back.
-    mutating func retireAll() -> [Action] {
-        let actions = dropAllIdle()
+    /// All connections are to be dropped: idle ones at once, leased ones when they come back, and those that another
+    /// caller's barrier has, which may be closing them, at its end.
+    ///
+    /// - parameter hasOwnBarrier: whether a barrier is the caller's.
+    mutating func retireAll(hasOwnBarrier: Bool = false) -> [Action] {
+        let actions = hasBarrier && !hasOwnBarrier ? [] : dropIdle { _, _ in true }
         retiring.formUnion(Set(0..<capacity).subtracting(unopened))
         return actions
     }
 
     /// Idle connections are dropped, but for those that a barrier or closing has.
-    mutating func dropIdle() -> [Action] { phase.isOpen && !hasBarrier ? dropAllIdle() : [] }
+    mutating func dropIdle() -> [Action] { phase.isOpen && !hasBarrier ? dropIdle { _, _ in true } : [] }
 
-    private mutating func dropAllIdle() -> [Action] {
-        let slots = idle.map(\.slot)
-        idle.removeAll()
+    private mutating func dropIdle(where isDropped: (_ slot: Int, _ tick: Int) -> Bool) -> [Action] {
+        let slots = idle.filter(isDropped).map(\.slot)
+        if slots.isEmpty { return [] }
+        idle.removeAll(where: isDropped)
+        retiring.subtract(slots)
         unopened.append(contentsOf: slots)
         return slots.map { .drop($0) }
     }
@@ -322,11 +328,8 @@ struct LeaseStateMachine<Waiter> {
     /// A tick of the clock: connections that were idle since the tick before are dropped.
     mutating func advanceTick() -> [Action] {
         defer { tick += 1 }
-        guard !hasBarrier else { return [] }
-        let stale = idle.filter { $0.tick < tick }.map(\.slot)
-        idle.removeAll { $0.tick < tick }
-        unopened.append(contentsOf: stale)
-        return stale.map { .drop($0) }
+        let now = tick
+        return hasBarrier ? [] : dropIdle { _, tick in tick < now }
     }
 
     /// The connection of a slot was closed under a barrier.
@@ -334,6 +337,7 @@ struct LeaseStateMachine<Waiter> {
         // It may have been dropped meanwhile.
         guard !unopened.contains(slot) else { return }
         idle.removeAll { $0.slot == slot }
+        retiring.remove(slot)
         unopened.append(slot)
     }
 

@@ -153,7 +153,7 @@ struct Restoration: Sendable {
         }
         guard try db.journalMode() == .wal else { return try body() }
         // A pool's readers are idle, and are closed now.
-        database.barrier?.retireAll()
+        database.barrier?.retireAll(hasOwnBarrier: true)
         do {
             try db.setJournalMode(.delete)
         } catch DatabaseError.SQLITE_BUSY {

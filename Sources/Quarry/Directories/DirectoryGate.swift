@@ -247,14 +247,15 @@ extension ConnectionGroup {
 
     /// Opens the gate, if it is shut.
     func openGate() {
-        let actions = state.withLock { state -> [Machine.Action] in
-            guard state.isGateShut else { return [] }
+        let (actions, dropped) = state.withLock { state -> ([Machine.Action], [Connection]) in
+            guard state.isGateShut else { return ([], []) }
             state.isGateShut = false
             let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
             watch(&state)
-            return actions
+            return (actions, Self.takeDropped(&state, actions))
         }
         perform(actions)
+        Self.close(dropped, state)
         Self.tellIfUnused(state)
     }
 

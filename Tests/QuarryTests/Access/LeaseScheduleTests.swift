@@ -262,9 +262,13 @@ private struct LeaseSchedule {
 
     private mutating func retireOrTick(_ generator: inout SeededGenerator) {
         if Bool.random(using: &generator) {
-            log.append("\(now): all retire")
-            perform(machine.retireAll())
-            check(machine.idleCount == 0, "idle connections are left")
+            let hasOwnBarrier = hasBarrier && Bool.random(using: &generator)
+            log.append("\(now): all retire\(hasOwnBarrier ? " in the barrier" : "")")
+            let idleCount = machine.idleCount
+            perform(machine.retireAll(hasOwnBarrier: hasOwnBarrier))
+            // Another caller's barrier may be closing them.
+            let leftCount = hasBarrier && !hasOwnBarrier ? idleCount : 0
+            check(machine.idleCount == leftCount, "\(machine.idleCount) idle connections are left, not \(leftCount)")
         } else {
             log.append("\(now): tick")
             perform(machine.advanceTick())

@@ -346,6 +346,34 @@ import Testing
         #expect(machine.release(0) { 0 }.isEmpty, "it is a new one")
     }
 
+    /// A connection that a barrier closes and another thread drops would be closed twice.
+    @Test func connectionsOfABarrierRetireAtItsEnd() {
+        var machine = Machine(capacity: 3)
+        for (name, slot) in [("a", 0), ("b", 1)] { #expect(ask(&machine, name) == .granted(.open(slot))) }
+        for slot in 0..<2 { #expect(machine.release(slot) { 0 }.isEmpty) }
+        machine.beginBarrier()
+        #expect(machine.retireAll().isEmpty)
+        #expect(machine.idleCount == 2)
+        // The barrier closes one itself.
+        machine.forget(0)
+        #expect(machine.releaseBarrier(now: 0).map(\.text) == ["drop 1"])
+        #expect(machine.idleCount == 0)
+        // Both are new.
+        for (name, slot) in [("c", 1), ("d", 0)] { #expect(ask(&machine, name) == .granted(.open(slot))) }
+        for slot in 0..<2 { #expect(machine.release(slot) { 0 }.isEmpty) }
+    }
+
+    @Test func anAccessRetiresTheConnectionsOfItsOwnBarrier() {
+        var machine = Machine(capacity: 1)
+        #expect(ask(&machine, "a") == .granted(.open(0)))
+        #expect(machine.release(0) { 0 }.isEmpty)
+        machine.beginBarrier()
+        #expect(machine.retireAll(hasOwnBarrier: true).map(\.text) == ["drop 0"])
+        #expect(machine.releaseBarrier(now: 0).isEmpty)
+        #expect(ask(&machine, "b") == .granted(.open(0)))
+        #expect(machine.release(0) { 0 }.isEmpty)
+    }
+
     @Test func aSlotThatFailsToOpenDoesNotRetire() {
         var machine = Machine(capacity: 1)
         #expect(ask(&machine, "a") == .granted(.open(0)))
