@@ -69,7 +69,8 @@ extension ConnectionGroup {
             state.counts.connectionWillClose(connection)
             return connection
         }
-        if !dropped.isEmpty { state.dropped.add(dropped.count) }
+        let openCount = dropped.count { !$0.database.isClosed }
+        if openCount > 0 { state.dropped.add(openCount) }
         return dropped
     }
 
@@ -77,6 +78,8 @@ extension ConnectionGroup {
     ///
     /// - parameter state: of their group.
     static func close(_ dropped: [Connection], _ state: Lock<State>) {
+        // A pool that was closed drops closed connections when it is released.
+        let dropped = dropped.filter { !$0.database.isClosed }
         if dropped.isEmpty { return }
         // Not left to the release: a handler of the connection, or a thread that is about to leave an access, may
         // retain it for longer.

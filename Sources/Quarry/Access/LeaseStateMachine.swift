@@ -314,7 +314,8 @@ struct LeaseStateMachine<Waiter> {
     mutating func dropIdle() -> [Action] { phase.isOpen && !hasBarrier ? dropIdle { _, _ in true } : [] }
 
     private mutating func dropIdle(where isDropped: (_ slot: Int, _ tick: Int) -> Bool) -> [Action] {
-        let slots = idle.filter(isDropped).map(\.slot)
+        var slots: [Int] = []
+        for (slot, tick) in idle where isDropped(slot, tick) { slots.append(slot) }
         if slots.isEmpty { return [] }
         idle.removeAll(where: isDropped)
         retiring.subtract(slots)
