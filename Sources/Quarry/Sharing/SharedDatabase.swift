@@ -121,7 +121,9 @@ public final class SharedDatabase: ForwardingWriter {
     /// do { try database.open() } catch { logger.critical("\(error)") }
     /// ```
     ///
-    /// - throws: the errors of ``DatabasePool/init(path:configuration:)``.
+    /// - throws: the errors of ``DatabasePool/init(path:configuration:)``; `SQLITE_MISUSE` if the file is open under
+    ///   another name, such as a hard link; `SQLITE_BUSY` if a snapshot, a backup, or an access of a shared database
+    ///   that was released, uses it under another name.
     public func open() throws {
         if pool.writer.group.hasOpenConnection { return }
         try pool.writer.perform(pool.writeRequest) { _ in }
@@ -188,8 +190,9 @@ public final class SharedDatabase: ForwardingWriter {
     /// closure that waits for an access of another thread waits forever.
     ///
     /// - parameter body: receives the files, which can't be used after it has returned.
-    /// - throws: the error of `body`; `SQLITE_BUSY` if statements are left, or if a snapshot, stable reader or backup
-    ///   reads the database; `SQLITE_MISUSE` inside an access of this thread, and inside such a closure.
+    /// - throws: the error of `body`; `SQLITE_BUSY` if statements are left, if a snapshot, stable reader or backup
+    ///   reads the database, or if an access of a shared database that was released uses it for some seconds;
+    ///   `SQLITE_MISUSE` inside an access of this thread, and inside such a closure.
     public func withClosedDatabase<T>(_ body: (ClosedDatabaseFiles) throws -> T) throws -> T {
         try withClosedDatabase(FileOperations(), body)
     }

@@ -57,7 +57,8 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     private let interruption = Atomic<Bool>(false)
     private let shield = Atomic<Bool>(false)
 
-    /// Whether interruptions concern the other end alone: it commits, and the shadow has to follow.
+    /// Whether interruptions concern the other end alone: it commits, and the shadow has to follow. Until the next
+    /// statement.
     var shieldsShadow: Bool {
         get { shield.load(ordering: .relaxed) }
         set { shield.store(newValue, ordering: .relaxed) }

@@ -39,7 +39,7 @@ extension Database {
         if isInterruption || primary == .SQLITE_BUSY, let error = endError {
             return traced(error.with(sql: sql), statement)
         }
-        // A call of another end doesn't look at the deadlines while it waits.
+        // The other end has waited, without a look at the deadlines.
         if remote != nil { noteDeadline() }
         if isInterruption || primary == .SQLITE_BUSY,
             let error = deadlines.takeError(isInterruption: isInterruption)

@@ -123,7 +123,7 @@ extension Database {
     func deadlinesWillSee(isCommit: Bool, mayEndTransaction: Bool, sql: String?) throws {
         if let overrun = parts.overrun, !mayEndTransaction, !access.ignoresCancellation { throw overrun.with(sql: sql) }
         let passed = deadlines.statementWillStart(isCommit: isCommit, now: SystemClock.monotonicNanoseconds())
-        guard let passed, !mayEndTransaction, !access.ignoresCancellation else { return }
+        guard let passed, !mayEndTransaction, !access.ignoresCancellation, !shadow.follows else { return }
         throw passed.hasPassed.with(sql: sql)
     }
 }

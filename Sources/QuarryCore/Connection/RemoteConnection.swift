@@ -107,6 +107,9 @@ struct ShadowState {
 
     /// Whether a foreign key is deferred until COMMIT.
     var hasDeferredForeignKeys = false
+
+    /// Whether the other end has run the statement that the shadow is about to run: no deadline keeps it from that.
+    var follows = false
 }
 
 extension Database {

@@ -181,6 +181,8 @@ extension Database {
 
     /// Called before the first step of a statement, which a shadow can't do alone.
     func remoteWillRun(_ statement: Statement, _ remote: any RemoteConnection) throws {
+        shadow.follows = false
+        lifetime.shieldsShadow = false
         if remote.isReader, statement.mayChange {
             throw traced(
                 DatabaseError(
@@ -229,6 +231,7 @@ extension Database {
             noteRemoteEnd()
             throw remoteError(error, sql: statement.sql)
         }
+        shadow.follows = true
     }
 
     /// After an error that no statement of SQLite's reports: tells of the end of the transaction, if it has ended.

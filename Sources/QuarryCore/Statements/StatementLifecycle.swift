@@ -145,8 +145,7 @@ extension Database {
         }
         if watchesStatements { try watchersWillSee(statement) }
         lifetime.counters.runStatements.increment()
-        // Elsewhere, the statement has run already.
-        if deadlines.isSet, remote == nil { try deadlinesWillSee(statement) }
+        if deadlines.isSet { try deadlinesWillSee(statement) }
     }
 
     @inline(never)
@@ -251,7 +250,6 @@ extension Database {
 
     @inline(never)
     private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
-        if remote != nil { lifetime.shieldsShadow = false }
         if let monitor, statement.mayChange {
             monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
         }

@@ -114,6 +114,59 @@ import Testing
         #expect(count.value == 1)
     }
 
+    /// A snapshot that is released refuses windows until its connection is closed.
+    @Test func releasedSnapshots() async throws {
+        let (isClosing, mayClose) = (Step("the snapshot closes"), Step("the snapshot may close"))
+        let isOnlyConnection = Recorded(false)
+        let configuration = configuration {
+            guard isOnlyConnection.value else { return }
+            isClosing.reach()
+            try? mayClose.wait()
+        }
+        let database = SharedDatabase(path: path, configuration: configuration)
+        let snapshot = Recorded<DatabaseSnapshot?>(try database.makeSnapshot(label: "a report"))
+        try await database.closeAsync()
+        isOnlyConnection.update { $0 = true }
+        let releasing = OwnThread { snapshot.update { $0 = nil } }
+        try await isClosing.reached()
+        try await onOwnThread { [path] in
+            expectError(.SQLITE_BUSY, "unable to close \(path): “a report” reads it") {
+                try database.withClosedDatabase { _ in Issue.record("it is open") }
+            }
+        }
+        mayClose.reach()
+        try await releasing.value
+        let openFiles = try await database.withClosedDatabase { [folder] _ in try folder.openFiles }
+        #expect(openFiles.isEmpty)
+    }
+
+    /// Readers are invalidated while a barrier has them, by the access of the barrier and by another thread.
+    @Test(arguments: [true, false]) func invalidatingBesideABarrier(_ isInside: Bool) async throws {
+        let pool = try DatabasePool(path: path)
+        let isInvalidated = Step("the readers are invalidated")
+        try await pool.read { _ in }
+        #expect(pool.readers.group.connectionCount == 1)
+        try await onOwnThread {
+            try pool.barrierWriteWithoutTransaction { db in
+                if isInside {
+                    pool.invalidateReadOnlyConnections()
+                } else {
+                    _ = OwnThread {
+                        pool.invalidateReadOnlyConnections()
+                        isInvalidated.reach()
+                    }
+                    try isInvalidated.wait()
+                }
+                try db.execute(sql: "CREATE TABLE t (a)")
+            }
+        }
+        #expect(pool.readers.group.connectionCount == 0)
+        #expect(try await pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 0)
+        #expect(pool.readers.group.connectionCount == 1)
+        try pool.close()
+        #expect(try folder.openFiles.isEmpty)
+    }
+
     /// A statement of the program keeps a reader open that was idle.
     @Test func statementsOfIdleConnections() throws {
         let database = SharedDatabase(path: path)
