@@ -29,7 +29,8 @@ IN_PACKAGE = --scratch-path .build-packages --disable-build-manifest-caching --p
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
 WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
-SWIFT_TEST = swift test --disable-xctest $(AT_ONCE)
+TEST = Scripts/report-failures swift test --disable-xctest
+TEST_AT_ONCE = $(TEST) $(AT_ONCE)
 
 # Tests in processes of their own: load, and emulated nodes, which open SQLite before the library has configured it.
 APART = 'QuarryStressTests|QuarryClusterTests'
@@ -53,34 +54,34 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 	Scripts/check-type-checking
 	Scripts/check-operators --self-test
 	Scripts/check-operators
-	$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
-	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryClusterTests)
-	$(if $(FILTER),,swift test --skip-build --disable-xctest --filter QuarryStressTests)
-	$(if $(FILTER),,swift test --disable-xctest $(IN_PACKAGE) $(EXAMPLE))
+	$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
+	$(if $(FILTER),,$(TEST) --skip-build --filter QuarryClusterTests)
+	$(if $(FILTER),,$(TEST) --skip-build --filter QuarryStressTests)
+	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(EXAMPLE))
 	$(if $(FILTER),,QUARRY_CATALOG="$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog" \
-		swift test --disable-xctest $(IN_PACKAGE) $(CODEGEN))
-	$(if $(FILTER),,swift test --disable-xctest $(IN_PACKAGE) $(INSTRUMENTATION))
-	$(if $(FILTER),,swift test --disable-xctest $(IN_PACKAGE) $(SERVER))
+		$(TEST) $(IN_PACKAGE) $(CODEGEN))
+	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION))
+	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(SERVER))
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
-		$(SWIFT_TEST) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
+		$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
 	folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
-		$(SWIFT_TEST) --skip-build --filter AvailabilityTests
+		$(TEST_AT_ONCE) --skip-build --filter AvailabilityTests
 
 stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching tests)
 	swift build --build-tests
 	QUARRY_STRESS_SECONDS=$(SECONDS) \
-		swift test --skip-build --disable-xctest --filter '$(or $(FILTER),QuarryStressTests)'
+		$(TEST) --skip-build --filter '$(or $(FILTER),QuarryStressTests)'
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a separate build folder
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
-		$(SWIFT_TEST) --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+		$(TEST_AT_ONCE) --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
 test-asan: setup ## Run the tests under the address and leak sanitizers, in a separate build folder
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
-		$(SWIFT_TEST) --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
+		$(TEST_AT_ONCE) --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
 
 fuzz: setup ## Fuzz the code that reads text, SQL and values (SECONDS=30 each; TARGET=dates: one target)
 	Scripts/fuzz $(SECONDS) $(TARGET)
@@ -101,7 +102,7 @@ compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with 
 	swift build $(IN_PACKAGE) Benchmarks --product grdb-programs
 	@"$$(swift build $(IN_PACKAGE) Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
 	swift build --build-tests
-	$(SWIFT_TEST) --skip-build --filter QuarryCompatibilityTests
+	$(TEST_AT_ONCE) --skip-build --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
 	swift run $(IN_PACKAGE) Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
@@ -141,7 +142,7 @@ test-page: setup ## Run the tests of the catalogue's page in Chromium, installed
 	@status=0; Scripts/install-missing --optional chromium chromedriver=chromium-driver || status=$$?; \
 	if [ $$status = 3 ]; then echo "skipped: the tests of the page need Chromium and its driver"; exit; fi; \
 	if [ $$status != 0 ]; then exit $$status; fi; \
-	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) swift test --disable-xctest $(IN_PACKAGE) $(SERVER) \
+	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) $(TEST) $(IN_PACKAGE) $(SERVER) \
 		--filter 'PageBrowserTests|PageAppearanceTests' \
 	$(if $(FIGURES),&& cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
 
@@ -165,9 +166,9 @@ test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed
 	@Scripts/install-missing openssl python3 ip=iproute2
 	@status=0; Scripts/install-missing --optional faketime || status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
 	swift build $(IN_PACKAGE) $(CLUSTER) --build-tests
-	swift test --skip-build --disable-xctest --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
+	$(TEST) --skip-build --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
 	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \
-		swift test --disable-xctest $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
+		$(TEST) $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
 
 bench-cluster: setup ## Measure DatabaseCluster beside go-dqlite's client on three nodes: under 4 minutes (ARGS=…: of cluster-bench)
 	@Scripts/install-dqlite

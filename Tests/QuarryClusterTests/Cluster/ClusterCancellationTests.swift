@@ -2,6 +2,7 @@ import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import QuarryCore
 import Testing
 
 /// An access waits for the answer to each of its requests in turn, and is ended there.
@@ -129,23 +130,56 @@ import Testing
         }
     }
 
+    /// How a write commits.
+    enum Commit: String, CaseIterable, Sendable {
+        case write, group, statement, release
+
+        var sql: String { self == .release ? "RELEASE" : "COMMIT" }
+
+        /// Without a transaction of the library's, the deadline is that of a statement.
+        func run(_ cluster: DatabaseCluster, timeout: Duration?) async throws {
+            let kind = self
+            @Sendable func change(_ db: Database) throws {
+                switch kind {
+                case .write, .group: break
+                case .statement: try db.execute(sql: "BEGIN IMMEDIATE")
+                case .release: try db.execute(sql: "SAVEPOINT s")
+                }
+                try db.execute(sql: "INSERT INTO player (name) VALUES ('first')")
+                switch kind {
+                case .write, .group: break
+                case .statement: try db.execute(sql: "COMMIT")
+                case .release: try db.execute(sql: "RELEASE s")
+                }
+            }
+            switch self {
+            case .statement, .release: try await cluster.writeWithoutTransaction(change)
+            case .write, .group:
+                if let timeout {
+                    try await cluster.write(timeout: timeout, change)
+                } else {
+                    try await cluster.write(change)
+                }
+            }
+        }
+    }
+
     /// A deadline that passes while COMMIT waits for its answer doesn't end the wait: the write is committed.
-    @Test(arguments: Phase.allCases, [true, false]) func deadlineOfTheCommit(_ phase: Phase, _ isGroup: Bool)
+    @Test(arguments: Phase.allCases, Commit.allCases) func deadlineOfTheCommit(_ phase: Phase, _ kind: Commit)
         async throws
     {
         // On a slow machine, a short one passes before COMMIT is sent.
         for seconds in [1, 5, 25] {
-            let fixture = try ClusterFixture { $0.database.groupCommit = isGroup }
-            let gate = delay("COMMIT", phase, of: fixture.nodes)
-            let end = ContinuousClock.now + .seconds(seconds)
-            let task = Task {
-                try await fixture.cluster.write(timeout: .seconds(seconds)) { db in
-                    try db.execute(sql: "INSERT INTO player (name) VALUES ('first')")
-                }
+            let fixture = try ClusterFixture {
+                $0.database.groupCommit = kind == .group
+                $0.database.statementTimeout = Double(seconds)
             }
+            let gate = delay(kind.sql, phase, of: fixture.nodes)
+            let task = Task { try await kind.run(fixture.cluster, timeout: .seconds(seconds)) }
             let isWaiting = (try? await gate.reached(within: seconds)) != nil
-            // The deadline begins a little later than this.
-            while ContinuousClock.now < end + .milliseconds(200) { await Task.yield() }
+            // The deadline begins before the gate is reached, by little.
+            let end = ContinuousClock.now + .seconds(seconds) + .milliseconds(200)
+            while ContinuousClock.now < end { await Task.yield() }
             gate.open()
             let result = await task.result
             fixture.nodes.faults.clear()
@@ -159,6 +193,41 @@ import Testing
             return
         }
         Issue.record("COMMIT was never sent in time")
+    }
+
+    /// A cancellation or an interruption after the nodes have committed and before the shadow has: the write is
+    /// committed, and the connection knows it.
+    @Test(arguments: [End.cancellation, .interruption], Commit.allCases)
+    func endAfterTheCommitOfTheNodes(_ end: End, _ kind: Commit) async throws {
+        let fixture = try ClusterFixture { $0.database.groupCommit = kind == .group }
+        let cluster = fixture.cluster
+        let (known, continuation) = AsyncStream<Void>.makeStream()
+        let write = Task {
+            for await _ in known { break }
+            try await kind.run(cluster, timeout: nil)
+        }
+        let commits = Counter()
+        let client = try await cluster.writeWithoutTransaction { db in
+            // The shadow's statement begins when the nodes have answered.
+            db.hooks.onTrace(.statements) { event in
+                guard case .statement(_, let text) = event, String(cString: text).hasPrefix(kind.sql) else { return }
+                _ = commits.next()
+                switch end {
+                case .cancellation: write.cancel()
+                case .interruption, .deadline: cluster.interrupt()
+                }
+            }
+        }
+        continuation.yield()
+        await #expect(throws: Never.self) { try await write.value }
+        #expect(commits.next() == 2)
+        #expect(try fixture.nodes.query("SELECT count(*) FROM player") == [[.integer(1)]])
+        try await cluster.writeWithoutTransaction { db in
+            db.hooks.remove(client)
+            #expect(!db.isInsideTransaction)
+        }
+        try await cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('second')") }
+        #expect(try await cluster.read { db in try Player.fetchCount(db) } == 2)
     }
 
     @Test(arguments: Phase.allCases) func opening(_ phase: Phase) async throws {
