@@ -20,25 +20,28 @@ final class RunningProgram: Sendable {
         process.standardError = FileHandle.nullDevice
         let process = process
         ended = AsyncStream { stream in process.terminationHandler = { stream.yield($0.terminationStatus) } }
-        lines = AsyncStream { stream in
-            let rest = Mutex("")
-            output.fileHandleForReading.readabilityHandler = { file in
-                let data = file.availableData
-                guard !data.isEmpty else {
-                    file.readabilityHandler = nil
-                    stream.finish()
-                    return
-                }
-                rest.withLock { rest in
-                    rest += String(decoding: data, as: UTF8.self)
-                    while let end = rest.firstIndex(of: "\n") {
-                        stream.yield(String(rest[..<end]))
-                        rest.removeSubrange(...end)
-                    }
-                }
+        let lines = AsyncStream.makeStream(of: String.self)
+        self.lines = lines.stream
+        try Self.starting.withLock { _ in try Self.withoutBlockedSignals { try process.run() } }
+        Self.read(output, into: lines.continuation)
+    }
+
+    /// Reads on a thread of its own, which waits in `read`.
+    ///
+    /// A `readabilityHandler` crashes libdispatch now and then, as it is set back at the output's end: swiftlang's
+    /// swift-corelibs-libdispatch has it as issue 949.
+    private static func read(_ output: Pipe, into lines: AsyncStream<String>.Continuation) {
+        Thread.detachNewThread {
+            defer { lines.finish() }
+            guard let file = fdopen(dup(output.fileHandleForReading.fileDescriptor), "r") else { return }
+            defer { fclose(file) }
+            var line: UnsafeMutablePointer<CChar>?
+            var capacity = 0
+            defer { free(line) }
+            while getline(&line, &capacity, file) > 0, let line {
+                lines.yield(String(String(cString: line).prefix { $0 != "\n" }))
             }
         }
-        try Self.starting.withLock { _ in try Self.withoutBlockedSignals { try process.run() } }
     }
 
     /// Threads of tests block signals. A process that starts on such a thread would inherit that, and ignore SIGTERM.
