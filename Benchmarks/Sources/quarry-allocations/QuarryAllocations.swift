@@ -11,7 +11,7 @@ enum QuarryAllocations {
     private static let scale = 0.1
 
     /// How long a row is counted again in which clients meet.
-    private static let patience = Duration.seconds(180)
+    private static let patience = Duration.seconds(60)
 
     static func main() {
         do {
@@ -46,8 +46,7 @@ enum QuarryAllocations {
             print(count.line)
             // Where clients meet, chance decides how many wait; a change that allocates more does so each time.
             // Now and then a line of tasks doesn't end for seconds, for C's actor neither: so for a while it is tried
-            // again: of the writes of two tasks, one count in 25 is below what both allocate if each waits. After a
-            // tenth of a second instead of one it is one in 300: the threads haven't slept.
+            // again.
             let start = ContinuousClock.now
             while row.clients > 1, !count.violations.isEmpty, start.duration(to: .now) < patience {
                 Thread.sleep(forTimeInterval: 1)

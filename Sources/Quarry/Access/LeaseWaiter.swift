@@ -84,7 +84,7 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
 
     let waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind
 
-    private let state = Lock(State.pending)
+    private let state = OwnedLock(State.pending)
     private let workers: WorkerThreads
 
     init(_ workers: WorkerThreads, _ waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind) {

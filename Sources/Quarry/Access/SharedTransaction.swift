@@ -23,7 +23,7 @@ final class TransactionEnd: @unchecked Sendable {
         case ended(Result<Void, any Error>)
     }
 
-    // `@unchecked`: used with the lock held. A lock of its own would be three blocks for each transaction.
+    // `@unchecked`: used with the lock held. A lock of its own would be two blocks for each transaction.
     private var state = State.open(first: nil, others: [])
     private let lock: Lock<GroupCommit>
 

@@ -6,16 +6,48 @@
     public import Glibc
 #endif
 
-/// A mutual exclusion lock over a value.
-///
-/// Built on `pthread_mutex_t`, because the thread sanitizer reports false races for the standard library's `Mutex` on
-/// Linux.
+/// A mutual exclusion lock over a value, shared by reference.
 ///
 /// Inlinable, and usable from inlinable code: each access takes locks, which must not cost a generic call, and the
 /// compiler inlines no method of a type that is visible in the package alone.
 @usableFromInline
-package final class Lock<Value>: @unchecked Sendable {
+package final class Lock<Value>: Sendable {
+    @usableFromInline package let owned: OwnedLock<Value>
+
+    @inlinable
+    package init(_ value: sending Value) { owned = OwnedLock(value) }
+
+    /// The value, for callers that hold the lock.
+    @inlinable package var contents: UnsafeMutablePointer<Value> {
+        @inline(__always) get { owned.contents }
+    }
+
+    /// Takes the lock, for callers that use `contents` directly.
+    @inlinable
+    @inline(__always)
+    package func lock() { owned.lock() }
+
+    /// Releases the lock.
+    @inlinable
+    @inline(__always)
+    package func unlock() { owned.unlock() }
+
+    /// Runs `body` with the lock held.
+    @inlinable
+    @inline(__always)
+    package func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T { try owned.withLock(body) }
+}
+
+/// A mutual exclusion lock over a value, for an object that shares it with nobody: it needs one block of memory, and
+/// `Lock` two. Each write of a task that may wait has one.
+///
+/// Built on `pthread_mutex_t`, because the thread sanitizer reports false races for the standard library's `Mutex` on
+/// Linux.
+@usableFromInline
+package struct OwnedLock<Value>: ~Copyable, @unchecked Sendable {
     // Sendable: `contents` is reached with the mutex held, and only during the body.
+
+    /// The beginning of the block, which also holds the value.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// The value, outside of any stored property: other modules check each access to a property for overlapping
@@ -24,18 +56,21 @@ package final class Lock<Value>: @unchecked Sendable {
 
     @inlinable
     package init(_ value: sending Value) {
-        contents = .allocate(capacity: 1)
-        contents.initialize(to: value)
-        mutex = .allocate(capacity: 1)
+        let mask = MemoryLayout<Value>.alignment - 1
+        let offset = (MemoryLayout<pthread_mutex_t>.size + mask) & ~mask
+        let block = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<Value>.size,
+            alignment: max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<Value>.alignment))
+        mutex = block.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
+        contents = (block + offset).initializeMemory(as: Value.self, to: value)
         initializeMutex(mutex)
     }
 
     @inlinable
     deinit {
         pthread_mutex_destroy(mutex)
-        mutex.deallocate()
         contents.deinitialize(count: 1)
-        contents.deallocate()
+        UnsafeMutableRawPointer(mutex).deallocate()
     }
 
     /// Takes the lock, for callers that use `contents` directly.
