@@ -5,7 +5,6 @@ import Synchronization
 final class AccessRunner: Sendable {
     let group: ConnectionGroup
     let workers: WorkerThreads
-    private let admission: Lock<ReadAdmission>
     /// The part of the database that its connections share.
     let core: DatabaseCore
     /// The database and the connections, as tracers see them.
@@ -38,8 +37,9 @@ final class AccessRunner: Sendable {
         self.source = source
         self.role = role
         self.configuredTracers = configuredTracers
-        admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
     }
+
+    private var admission: Lock<ReadAdmission> { workers.admission }
 
     /// The state of the decisions where reads run.
     var readAdmission: ReadAdmission { admission.withLock { $0 } }

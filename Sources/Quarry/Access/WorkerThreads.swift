@@ -47,6 +47,10 @@ final class WorkerThreads: TaskExecutor {
 
     private let state: ConditionLock<State>
 
+    /// Decides which reads run elsewhere. One for all databases that have these threads: each of a thousand databases
+    /// of a directory would give some long reads a place among Swift's threads before it knew better.
+    let admission = Lock(ReadAdmission(maximumInlineCount: CooperativePool.width / 2))
+
     /// The number of jobs that no thread has taken, for threads that spin.
     private let pending = Atomic<Int>(0)
     private static var idleNanoseconds: UInt64 { 10_000_000_000 }

@@ -104,16 +104,31 @@ import Testing
         for thread in threads { try await thread.value }
     }
 
-    /// Reads that turn out to be long hold half of Swift's threads, and the next one runs elsewhere.
-    @Test func readsBesideLongOnes() async throws {
+    /// The pools whose reads share the library's threads, with open readers. The last one's reads aren't long.
+    private func poolsOfOneCrew(inDirectory: Bool, longReads count: Int) async throws -> [DatabasePool] {
+        guard !inDirectory else {
+            let directory = try DatabaseDirectory(path: folder.path, maximumOpenCount: count + 1)
+            let pools = try (0...count).map { try directory.database(named: "\($0)").pool }
+            for pool in pools { try await openReaders(of: pool, 1) }
+            return pools
+        }
         var configuration = Configuration()
         configuration.maximumReaderCount = CooperativePool.width + 1
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         try await openReaders(of: pool, configuration.maximumReaderCount)
+        return Array(repeating: pool, count: count + 1)
+    }
+
+    /// Reads that turn out to be long hold half of Swift's threads, also if each has a database of a directory, and the
+    /// next one runs elsewhere.
+    ///
+    /// Serialized: together the two cases hold all threads.
+    @Test(.serialized, arguments: [false, true]) func readsBesideLongOnes(inDirectory: Bool) async throws {
+        let count = max(1, CooperativePool.width / 2)
+        let pools = try await poolsOfOneCrew(inDirectory: inDirectory, longReads: count)
         let mayEnd = Step("another read has run")
         let held = Recorded(0)
-        let count = max(1, CooperativePool.width / 2)
-        let longReads = (0..<count).map { _ in
+        let longReads = pools.dropLast().map { pool in
             Task {
                 try await pool.read { _ in
                     held.update { $0 += 1 }
@@ -123,13 +138,13 @@ import Testing
             }
         }
         try await until("the long reads run") { held.value == count }
-        #expect(pool.readers.readAdmission.inlineCount == count)
+        #expect(pools[count].readers.readAdmission.inlineCount == count)
         if CooperativePool.width > 1 {
-            for _ in 0..<10 { #expect(try await pool.read { _ in Self.isOffloaded }) }
+            for _ in 0..<10 { #expect(try await pools[count].read { _ in Self.isOffloaded }) }
         }
         mayEnd.reach()
         for read in longReads { #expect(try await !read.value) }
-        #expect(try await !pool.read { _ in Self.isOffloaded })
+        #expect(try await !pools[count].read { _ in Self.isOffloaded })
     }
 
     /// A read that finds the database locked goes elsewhere to wait, and succeeds there.
