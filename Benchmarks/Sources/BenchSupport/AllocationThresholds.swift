@@ -111,7 +111,7 @@ package struct AllocationThreshold: Sendable {
         "10.13": .init(13_020),
         "11.1": .init(3.01),
         "11.2": .init(379.1),
-        "11.3": .init(779.1),
+        "11.3": .init(777.1),
         "12.1": .init(0.01),
         "12.2": .init(0.01),
         "12.3": .init(0.01),
