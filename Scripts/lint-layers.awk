@@ -161,7 +161,7 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/(Quarry|QuarryCluster|QuarryDocuments)\/Foundation\//) {
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry\/Foundation\//) {
         report(FNR, "foundation-import", "only the folders Foundation of Quarry, QuarryCluster and QuarryDocuments import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)

@@ -1,4 +1,4 @@
-import Quarry
+public import Quarry
 
 /// The documents of a collection: objects and metadata of one type, by key.
 ///
@@ -20,15 +20,15 @@ public struct DocumentCollection<Object: Codable & Sendable, Metadata: Codable &
     public let name: String
 
     /// How objects and metadata become JSON and the other way round.
-    public let coding: DocumentCoding
+    public let coding: JSONCoding
 
     /// The version of the type of the objects: see `version(_:)`.
     public internal(set) var version = 1
 
     /// How the objects of older versions are decoded.
-    var upgrades: [Int: @Sendable (Row, _ index: Int, DocumentCoding) throws -> Object?] = [:]
+    var upgrades: [Int: @Sendable (Row, _ index: Int, JSONCoding) throws -> Object?] = [:]
 
-    init(store: DocumentStore, name: String, coding: DocumentCoding) {
+    init(store: DocumentStore, name: String, coding: JSONCoding) {
         self.store = store
         self.name = name
         self.coding = coding

@@ -22,9 +22,9 @@ public struct DocumentPath<Value: Codable & Sendable>: Sendable {
     /// The path, without the type of its value.
     public let untypedPath: UntypedDocumentPath
 
-    private let coding: DocumentCoding
+    private let coding: JSONCoding
 
-    init(_ column: String, _ components: [DocumentPathComponent], _ coding: DocumentCoding) {
+    init(_ column: String, _ components: [DocumentPathComponent], _ coding: JSONCoding) {
         untypedPath = UntypedDocumentPath(
             column: column, components: components, escapesSlashes: coding.escapesSlashes)
         self.coding = coding

@@ -50,7 +50,7 @@ public struct DocumentStore: Sendable {
     /// - parameter type: the type of the documents.
     /// - parameter coding: how objects become JSON and the other way round.
     public func collection<Object: Codable & Sendable>(
-        _ name: String, of type: Object.Type, coding: DocumentCoding = .standard
+        _ name: String, of type: Object.Type, coding: JSONCoding = .standard
     ) -> DocumentCollection<Object, Never> {
         collection(name, of: type, metadata: Never.self, coding: coding)
     }
@@ -66,7 +66,7 @@ public struct DocumentStore: Sendable {
     /// - parameter metadata: the type of the metadata.
     /// - parameter coding: how objects and metadata become JSON and the other way round.
     public func collection<Object: Codable & Sendable, Metadata: Codable & Sendable>(
-        _ name: String, of type: Object.Type, metadata: Metadata.Type, coding: DocumentCoding = .standard
+        _ name: String, of type: Object.Type, metadata: Metadata.Type, coding: JSONCoding = .standard
     ) -> DocumentCollection<Object, Metadata> {
         DocumentCollection(store: self, name: name, coding: coding)
     }

@@ -252,7 +252,7 @@ import Testing
         try makeQueue().write { db throws in
             let event = Event(date: Date(timeIntervalSince1970: 1_000_000))
             let texts = store.collection(
-                "a", of: Event.self, coding: DocumentCoding(encoder: encoder, decoder: decoder))
+                "a", of: Event.self, coding: JSONCoding(encoder: encoder, decoder: decoder))
             try texts.set(db, key: "1", event)
             #expect(try texts.get(db, key: "1") == event)
             #expect(

@@ -217,7 +217,7 @@ import Testing
             encoder.keyEncodingStrategy = .convertToSnakeCase
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
-            let coding = DocumentCoding(encoder: encoder, decoder: decoder)
+            let coding = JSONCoding(encoder: encoder, decoder: decoder)
             let readers = store.collection("readers", of: Book.self, coding: coding)
             try readers.set(db, key: "emma", emma)
             #expect(try readers.get(db, key: "emma") == emma)

@@ -191,7 +191,7 @@ import Testing
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         try makeQueue().write { db throws in
-            for coding in [DocumentCoding.standard, DocumentCoding(encoder: encoder, decoder: JSONDecoder())] {
+            for coding in [JSONCoding.standard, JSONCoding(encoder: encoder, decoder: JSONDecoder())] {
                 let numbers = store.collection("numbers", of: [String: Int].self, coding: coding)
                 try numbers.removeAll(db)
                 for key in ["a/b", "/", "//a/"] {

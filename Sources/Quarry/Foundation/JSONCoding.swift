@@ -1,7 +1,7 @@
 public import Foundation
-internal import Quarry
+internal import QuarryCore
 
-/// How the objects and metadata of a collection become JSON and the other way round.
+/// How values become JSON and the other way round: the objects and metadata of a collection of documents.
 ///
 /// ```swift
 /// let encoder = JSONEncoder()
@@ -9,11 +9,11 @@ internal import Quarry
 /// let decoder = JSONDecoder()
 /// decoder.dateDecodingStrategy = .iso8601
 /// let events = store.collection(
-///     "events", of: Event.self, coding: DocumentCoding(encoder: encoder, decoder: decoder))
+///     "events", of: Event.self, coding: JSONCoding(encoder: encoder, decoder: decoder))
 /// ```
 ///
 /// Don't change the encoder and the decoder afterwards: several threads use them.
-public struct DocumentCoding: Sendable {
+public struct JSONCoding: Sendable {
     /// The encoder.
     public let encoder: JSONEncoder
 
@@ -27,18 +27,20 @@ public struct DocumentCoding: Sendable {
     }
 
     /// Sorted keys, dates as milliseconds since 1970, data as base 64: the JSON of record properties.
-    public static let standard = DocumentCoding(encoder: StandardJSON.encoder, decoder: StandardJSON.decoder)
+    public static let standard = JSONCoding(encoder: StandardJSON.encoder, decoder: StandardJSON.decoder)
 
-    func json(of value: some Encodable) throws -> String { String(decoding: try encoder.encode(value), as: UTF8.self) }
+    package func json(of value: some Encodable) throws -> String {
+        String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
 
     /// - returns: nil for NULL.
-    func decode<Value: Decodable>(_ type: Value.Type, from row: Row, atIndex index: Int) throws -> Value? {
+    package func decode<Value: Decodable>(_ type: Value.Type, from row: Row, atIndex index: Int) throws -> Value? {
         guard let json = try row.decode(Data?.self, atIndex: index) else { return nil }
         return try decoder.decode(type, from: json)
     }
 
     /// The value with which SQLite's `->>` compares, of a value in JSON: <https://www.sqlite.org/json1.html#jptr>.
-    func scalar(of value: some Encodable) throws -> DatabaseValue {
+    package func scalar(of value: some Encodable) throws -> DatabaseValue {
         let json = try encoder.encode(value)
         let scalar = try JSONDecoder().decode(JSONScalar.self, from: json).value
         // For SQLite, a number with a point or an exponent is a real, also if it is whole.
@@ -49,7 +51,7 @@ public struct DocumentCoding: Sendable {
     }
 
     /// Whether the encoder writes `/` as `\/`.
-    var escapesSlashes: Bool { !encoder.outputFormatting.contains(.withoutEscapingSlashes) }
+    package var escapesSlashes: Bool { !encoder.outputFormatting.contains(.withoutEscapingSlashes) }
 }
 
 /// A JSON value that is neither an array nor an object.
