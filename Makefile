@@ -49,6 +49,7 @@ build: setup ## Build the library
 	swift build
 
 test: setup ## Run all tests, also of the packages beside the library (FILTER=name: the library's matching tests)
+	Scripts/report-failures --self-test
 	swift build --build-tests
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
