@@ -342,11 +342,12 @@ struct LeaseStateMachine<Waiter> {
         unopened.append(slot)
     }
 
-    /// A connection was opened for a slot outside of any access.
+    /// A connection was opened for a slot outside of any access. A barrier keeps it as it keeps the others: closing, which
+    /// waits for the access that has opened it, closes it after that access's own connection.
     ///
     /// - returns: false if the slot is in use, or has a connection.
     mutating func adopt(_ slot: Int) -> Bool {
-        guard !hasBarrier, !isClosed, let index = unopened.firstIndex(of: slot) else { return false }
+        guard !isClosed, let index = unopened.firstIndex(of: slot) else { return false }
         unopened.remove(at: index)
         idle.append((slot, tick))
         return true

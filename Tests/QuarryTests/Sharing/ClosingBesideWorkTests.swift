@@ -1,3 +1,4 @@
+import Foundation
 import QuarryTestSupport
 import Testing
 
@@ -68,6 +69,35 @@ import Testing
         #expect(!report.isDamaged)
         try await task.value
         #expect(!database.isOpened)
+    }
+
+    /// A read opens the connection that writes first. If closing has taken that one's place meanwhile, it is still closed
+    /// after the reader: a reader that is closed last leaves its log.
+    @Test(arguments: Closing.allCases) func aReadThatOpens(_ closing: Closing) async throws {
+        let (isOpening, mayOpen) = (Step("the read opens the database"), Step("closing waits"))
+        let isGated = Recorded(false)
+        let database = try make { configuration in
+            configuration.prepareDatabase { db in
+                guard isGated.value, !db.configuration.readonly else { return }
+                isOpening.reach()
+                try mayOpen.wait()
+            }
+        }
+        try await database.closeAsync()
+        isGated.update { $0 = true }
+        let read = OwnThread {
+            try database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
+        }
+        try await isOpening.reached()
+        let task = Task { try await closing.run(database) }
+        let readers = database.pool.readers.group
+        try await until("closing has the writer, and waits for the readers") { readers.waiterCount == 1 }
+        mayOpen.reach()
+        #expect(try await read.value == 0)
+        try await task.value
+        #expect(try folder.openFiles.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: database.path + "-wal"))
+        try insert(database, kilobytes: 1)
     }
 
     /// A check that is cancelled ends at once, and closing goes on.

@@ -22,7 +22,7 @@ struct OpeningStateMachineTests {
         #expect(answer5 == .wait)
     }
 
-    /// A slot adopts a connection unless it is in use, barred or closed.
+    /// A slot adopts a connection unless it is in use or closed. A barrier keeps it.
     @Test
     func adoption() {
         var machine = LeaseStateMachine<Int>(capacity: 1)
@@ -34,10 +34,14 @@ struct OpeningStateMachineTests {
             Issue.record("the barrier isn't granted")
             return
         }
-        let isAdoptedBehindBarrier = machine.adopt(0)
-        #expect(!isAdoptedBehindBarrier)
+        let adoptionsBehindBarrier = [machine.adopt(0), machine.adopt(0)]
+        #expect(adoptionsBehindBarrier == [true, false])
+        #expect(!machine.isIdle(0))
         _ = machine.releaseBarrier(now: 0)
-        let isAdopted = machine.adopt(0)
-        #expect(isAdopted)
+        #expect(machine.isIdle(0))
+        machine.forget(0)
+        _ = machine.close()
+        let isAdoptedByClosed = machine.adopt(0)
+        #expect(!isAdoptedByClosed)
     }
 }
