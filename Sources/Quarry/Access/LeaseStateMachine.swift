@@ -342,8 +342,8 @@ struct LeaseStateMachine<Waiter> {
         unopened.append(slot)
     }
 
-    /// A connection was opened for a slot outside of any access. A barrier keeps it as it keeps the others: closing, which
-    /// waits for the access that has opened it, closes it after that access's own connection.
+    /// A connection was opened for a slot outside of any access. A barrier keeps it as it keeps the others: closing,
+    /// which waits for the access that has opened it, closes it after that access's own connection.
     ///
     /// - returns: false if the slot is in use, or has a connection.
     mutating func adopt(_ slot: Int) -> Bool {

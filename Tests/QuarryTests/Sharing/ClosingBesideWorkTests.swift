@@ -71,8 +71,8 @@ import Testing
         #expect(!database.isOpened)
     }
 
-    /// A read opens the connection that writes first. If closing has taken that one's place meanwhile, it is still closed
-    /// after the reader: a reader that is closed last leaves its log.
+    /// A read opens the connection that writes first. If closing has taken that one's place meanwhile, it is still
+    /// closed after the reader: a reader that is closed last leaves its log.
     @Test(arguments: Closing.allCases) func aReadThatOpens(_ closing: Closing) async throws {
         let (isOpening, mayOpen) = (Step("the read opens the database"), Step("closing waits"))
         let isGated = Recorded(false)
