@@ -6,7 +6,7 @@ import QuarryTestSupport
 final class RecordingTracer: DatabaseTracer {
     let options: DatabaseTracing.Options
     private let recorded = Recorded<[DatabaseTraceEvent]>([])
-    /// Called with each event, before it is kept.
+    /// Called with each event, once it is kept.
     private let action: @Sendable (DatabaseTraceEvent) -> Void
     private let begin: @Sendable (DatabaseTraceEvent.AccessBeginning) -> (any Sendable)?
 
@@ -25,8 +25,9 @@ final class RecordingTracer: DatabaseTracer {
     func accessWillBegin(_ access: DatabaseTraceEvent.AccessBeginning) -> (any Sendable)? { begin(access) }
 
     func receive(_ event: DatabaseTraceEvent) {
-        action(event)
+        // Kept first: the action may let the test go on, which looks at the events.
         recorded.update { $0.append(event) }
+        action(event)
     }
 
     var events: [DatabaseTraceEvent] { recorded.value }
