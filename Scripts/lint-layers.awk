@@ -162,7 +162,7 @@ function check_import(    text, module) {
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
     if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry\/Foundation\//) {
-        report(FNR, "foundation-import", "only the folders Foundation of Quarry, QuarryCluster and QuarryDocuments import " module)
+        report(FNR, "foundation-import", "only the folder Foundation of Quarry imports " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
     } else if (target == "QuarrySQL" && (module ~ /^Quarry(Documents|Cluster.*)?$/ || module == "CSQLite")) {

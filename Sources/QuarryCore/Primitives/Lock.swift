@@ -38,8 +38,9 @@ package final class Lock<Value>: Sendable {
     package func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T { try owned.withLock(body) }
 }
 
-/// A mutual exclusion lock over a value, for an object that shares it with nobody: it needs one block of memory, and
-/// `Lock` two. Each write of a task that may wait has one.
+/// A mutual exclusion lock over a value, with a single owner.
+///
+/// It allocates one block of memory, `Lock` two: each task that waits for a connection has one.
 ///
 /// Built on `pthread_mutex_t`, because the thread sanitizer reports false races for the standard library's `Mutex` on
 /// Linux.

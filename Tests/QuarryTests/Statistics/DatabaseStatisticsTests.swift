@@ -58,7 +58,7 @@ import Testing
         #expect(last.wait.percentile(10) == .zero)
     }
 
-    /// Reads that are too long for Swift's threads, as those before were, take their connection on the library's.
+    /// Once reads take too long for Swift's threads, they take their connection on the library's.
     @Test func eachReadCountsOnce() async throws {
         let database = try TracedDatabase()
         let pool = database.pool
