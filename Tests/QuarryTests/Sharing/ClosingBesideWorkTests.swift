@@ -71,14 +71,26 @@ import Testing
         #expect(!database.isOpened)
     }
 
-    /// A read opens the connection that writes first. If closing has taken that one's place meanwhile, it is still
-    /// closed after the reader: a reader that is closed last leaves its log.
-    @Test(arguments: Closing.allCases) func aReadThatOpens(_ closing: Closing) async throws {
+    /// A database that isn't open, whose next read waits in the preparation of the connection that writes, and closing,
+    /// which has taken that connection's place, and waits for the reader.
+    private struct Crossing {
+        let database: SharedDatabase
+        let read: OwnThread<Int?>
+        let closing: Task<Void, any Error>
+        let mayOpen: Step
+    }
+
+    /// - parameter prepare: prepares the connections of that read.
+    private func cross(
+        _ closing: Closing, _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) async throws -> Crossing {
         let (isOpening, mayOpen) = (Step("the read opens the database"), Step("closing waits"))
         let isGated = Recorded(false)
         let database = try make { configuration in
             configuration.prepareDatabase { db in
-                guard isGated.value, !db.configuration.readonly else { return }
+                guard isGated.value else { return }
+                try prepare(db)
+                guard !db.configuration.readonly, !isOpening.isReached else { return }
                 isOpening.reach()
                 try mayOpen.wait()
             }
@@ -92,12 +104,72 @@ import Testing
         let task = Task { try await closing.run(database) }
         let readers = database.pool.readers.group
         try await until("closing has the writer, and waits for the readers") { readers.waiterCount == 1 }
-        mayOpen.reach()
-        #expect(try await read.value == 0)
-        try await task.value
+        return Crossing(database: database, read: read, closing: task, mayOpen: mayOpen)
+    }
+
+    private func expectNothingIsLeft(of database: SharedDatabase) throws {
         #expect(try folder.openFiles.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: database.path + "-wal"))
-        try insert(database, kilobytes: 1)
+    }
+
+    /// A read opens the connection that writes first. If closing has taken that one's place meanwhile, it is still
+    /// closed after the reader: a reader that is closed last leaves its log.
+    @Test(arguments: Closing.allCases) func aReadThatOpens(_ closing: Closing) async throws {
+        let crossing = try await cross(closing)
+        crossing.mayOpen.reach()
+        #expect(try await crossing.read.value == 0)
+        try await crossing.closing.value
+        try expectNothingIsLeft(of: crossing.database)
+        try insert(crossing.database, kilobytes: 1)
+    }
+
+    /// The preparation of the connection that writes commits a row, which the preparation of the reader reads. A hard
+    /// link's name has no log of the other name: the row is in the file.
+    @Test(arguments: Closing.allCases) func aReadWhosePreparationWrites(_ closing: Closing) async throws {
+        let crossing = try await cross(closing) { db in
+            if db.configuration.readonly {
+                _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")
+            } else {
+                try db.execute(sql: "INSERT INTO t VALUES (1)")
+            }
+        }
+        crossing.mayOpen.reach()
+        #expect(try await crossing.read.value == 1)
+        try await crossing.closing.value
+        try expectNothingIsLeft(of: crossing.database)
+        let link = folder.file("link.sqlite")
+        try FileManager.default.linkItem(atPath: crossing.database.path, toPath: link)
+        let count = try await DatabaseQueue(path: link).read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
+        #expect(count == 1)
+    }
+
+    /// The reader can't be opened: the read fails, and closing closes the connection that writes.
+    @Test(arguments: Closing.allCases) func aReadThatCannotOpen(_ closing: Closing) async throws {
+        struct OwnError: Error {}
+        let mayRead = Recorded(false)
+        let crossing = try await cross(closing) { db in
+            if db.configuration.readonly, !mayRead.value { throw OwnError() }
+        }
+        crossing.mayOpen.reach()
+        await #expect(throws: OwnError.self) { try await crossing.read.value }
+        try await crossing.closing.value
+        try expectNothingIsLeft(of: crossing.database)
+        mayRead.update { $0 = true }
+        #expect(try await crossing.database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 0)
+    }
+
+    /// Closing is cancelled: the database stays open with the connection that the read has opened.
+    @Test(arguments: Closing.allCases) func aReadBesideCancelledClosing(_ closing: Closing) async throws {
+        let crossing = try await cross(closing)
+        crossing.closing.cancel()
+        await #expect(throws: CancellationError.self) { try await crossing.closing.value }
+        crossing.mayOpen.reach()
+        #expect(try await crossing.read.value == 0)
+        #expect(crossing.database.isOpened)
+        try insert(crossing.database, kilobytes: 1)
+        #expect(crossing.database.pool.writer.group.connectionCount == 1)
+        try await crossing.database.closeAsync()
+        try expectNothingIsLeft(of: crossing.database)
     }
 
     /// A check that is cancelled ends at once, and closing goes on.
