@@ -139,7 +139,8 @@ import Testing
         try expectNothingIsLeft(of: crossing.database)
         let link = folder.file("link.sqlite")
         try FileManager.default.linkItem(atPath: crossing.database.path, toPath: link)
-        let count = try await DatabaseQueue(path: link).read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") }
+        let count = try await DatabaseQueue(path: link).read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")
+        }
         #expect(count == 1)
     }
 
