@@ -147,6 +147,33 @@ import Testing
         #expect(try await !pools[count].read { _ in Self.isOffloaded })
     }
 
+    /// One decision for the databases of a directory: long reads of one send the others' reads elsewhere, until reads
+    /// of any of them are short again. A read that throws counts like another.
+    @Test func longReadsOfOneDatabaseOfADirectory() async throws {
+        struct OwnError: Error {}
+        let directory = try DatabaseDirectory(path: folder.path, maximumOpenCount: 2)
+        let (a, b) = (try directory.database(named: "a").pool, try directory.database(named: "b").pool)
+        for pool in [a, b] { try await openReaders(of: pool, 1) }
+        #expect(try await !b.read { _ in Self.isOffloaded })
+        while a.readers.readAdmission.average <= ReadAdmission.longestInline {
+            await #expect(throws: OwnError.self) {
+                try await a.read { _ in
+                    let end = SystemClock.monotonicNanoseconds() + 2_000_000
+                    while SystemClock.monotonicNanoseconds() < end {}
+                    throw OwnError()
+                }
+            }
+        }
+        #expect(try await b.read { _ in Self.isOffloaded })
+        while a.readers.readAdmission.average > ReadAdmission.longestInline { try await a.read { _ in } }
+        #expect(try await !b.read { _ in Self.isOffloaded })
+        #expect(b.readers.readAdmission.inlineCount == 0)
+        // A database that is closed and opened again has the same decision.
+        try await onOwnThread { try directory.close() }
+        for pool in [a, b] { try await openReaders(of: pool, 1) }
+        #expect(try await !b.read { _ in Self.isOffloaded })
+    }
+
     /// A read that finds the database locked goes elsewhere to wait, and succeeds there.
     @Test func aReadThatWouldWait() async throws {
         let path = folder.file("a.sqlite")
