@@ -97,7 +97,7 @@ final class AccessRunner: Sendable {
                 admission.withLock { $0.inlineReadDidEnd(nil) }
             }
         }
-        let place = TaskPlace(request, group, workers, waiterKind)
+        let place = TaskPlace(request, group, workers, waiterKind, mayStay: true)
         return try await withTaskCancellationHandler {
             try await performWaiting(request, at: place, body)
         } onCancel: {
@@ -126,7 +126,7 @@ final class AccessRunner: Sendable {
                 hasRun = false
             }
         }
-        return try await withTaskExecutorPreference(workers, isolation: nil) {
+        return try await withTaskExecutorPreference(workers.staying, isolation: nil) {
             let lease = try group.lease(leaseOrSlot)
             defer { group.release(lease, endsJob: true) }
             return try run(request, lease, place.token, body)
@@ -200,7 +200,7 @@ final class AccessRunner: Sendable {
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
         let request = tracedIfAny(request)
-        let place = TaskPlace(request, group, workers, .offloadedTask)
+        let place = TaskPlace(request, group, workers, .offloadedTask, mayStay: false)
         let access: @Sendable () async -> Void = {
             do {
                 try await self.performHere(request, at: place, body)
@@ -226,7 +226,7 @@ final class AccessRunner: Sendable {
         whenReleased: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         let request = tracedIfAny(request)
-        let place = TaskPlace(request, group, workers, .offloadedTask)
+        let place = TaskPlace(request, group, workers, .offloadedTask, mayStay: false)
         // Detached: the access belongs to no task of the user, whose values it would keep.
         Task.detached(executorPreference: place.executor) {
             do {
@@ -250,7 +250,7 @@ final class AccessRunner: Sendable {
         barrier: ConnectionGroup? = nil, task: UInt,
         _ body: @Sendable (ConnectionGroup.Lease, AccessToken) async throws -> T
     ) async throws -> T {
-        let place = TaskPlace(AccessRequest(barrier: barrier), group, workers, .offloadedTask)
+        let place = TaskPlace(AccessRequest(barrier: barrier), group, workers, .offloadedTask, mayStay: false)
         // Entered here, because the executor holds the task until it is served.
         group.enter(place.turn, task: task)
         return try await withTaskCancellationHandler {
@@ -403,9 +403,10 @@ struct TaskPlace: Sendable {
     private let group: ConnectionGroup
     private let barrier: ConnectionGroup?
 
+    /// - parameter mayStay: whether the task may stay on the library's thread after its access.
     init(
         _ request: AccessRequest, _ group: ConnectionGroup, _ workers: WorkerThreads,
-        _ waiterKind: ConnectionGroup.Machine.WaiterKind, deadline: AccessDeadline? = nil
+        _ waiterKind: ConnectionGroup.Machine.WaiterKind, mayStay: Bool, deadline: AccessDeadline? = nil
     ) {
         token = AccessToken(deadline: deadline)
         self.group = group
@@ -413,8 +414,13 @@ struct TaskPlace: Sendable {
         self.waiterKind = waiterKind
         barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
         turn = group.request(
-            token, workers, waiterKind, request.origin, request.trace, joins: request.sharesCommit && deadline == nil)
-        executor = if case .waiter(let waiter) = turn { waiter } else { workers }
+            token, workers, mayStay: mayStay, waiterKind, request.origin, request.trace,
+            joins: request.sharesCommit && deadline == nil)
+        executor =
+            switch turn {
+            case .waiter(let waiter): waiter
+            case .lease: mayStay ? workers.staying : workers
+            }
     }
 
     func cancel() {

@@ -3,8 +3,10 @@ import QuarryCore
 // Carrying out the decisions of the state machine, without its lock.
 
 extension ConnectionGroup {
-    func perform(_ actions: [Machine.Action], endsJob: Bool) {
-        if endsJob { WorkerThreads.endingJob { perform(actions) } } else { perform(actions) }
+    /// - parameter endsJob: as in `release`.
+    /// - parameter suspends: whether the task suspends before the code of the program comes.
+    func perform(_ actions: [Machine.Action], endsJob: Bool, suspends: Bool = false) {
+        if endsJob { WorkerThreads.endingJob(suspends: suspends) { perform(actions) } } else { perform(actions) }
     }
 
     func perform(_ actions: [Machine.Action]) {

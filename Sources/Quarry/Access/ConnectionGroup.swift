@@ -363,15 +363,16 @@ final class ConnectionGroup: Sendable {
     /// Asks for a connection for a task, and enters the queue if none is free; `lease(_:)` then waits.
     ///
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
+    /// - parameter mayStay: whether it may stay there after its access.
     func request(
-        _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind,
+        _ token: AccessToken, _ workers: WorkerThreads, mayStay: Bool, _ waiterKind: Machine.WaiterKind,
         _ origin: AccessRequest.Origin, _ trace: AccessTrace?, joins: Bool = false
     ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
-        let waiter = TaskWaiter(workers, waiterKind)
+        let waiter = TaskWaiter(workers, waiterKind, mayStay: mayStay)
         request(waiter, token, .connection, origin, trace, deadline: token.deadline, joins: joins)
         return .waiter(waiter)
     }
@@ -474,7 +475,8 @@ final class ConnectionGroup: Sendable {
         }
     }
 
-    /// - parameter endsJob: whether the thread, if it belongs to the library, has nothing else to do afterwards.
+    /// - parameter endsJob: whether the thread, if it belongs to the library, has nothing else to do afterwards, except
+    ///   the code of a program whose task stays.
     func release(_ lease: Lease, endsJob: Bool = false) {
         state.lock()
         if state.contents.pointee.counts.timedCount > 0 { endTiming(lease.slot) }

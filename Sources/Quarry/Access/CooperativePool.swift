@@ -19,8 +19,14 @@ enum CooperativePool {
     /// has its connection.
     static var isBlocked: Bool { blockedCount.load(ordering: .relaxed) >= width }
 
-    /// Whether the current thread runs a task, and isn't one of the library's.
-    static var isTaskThread: Bool { withUnsafeCurrentTask { $0 != nil } && !WorkerThreads.isCurrentThread }
+    /// Whether the current thread runs a task, and isn't inside an access on a thread of the library. A task that stays
+    /// there after its access no longer prefers those threads.
+    static var isTaskThread: Bool {
+        withUnsafeCurrentTask { task in
+            guard let task else { return false }
+            return task.unownedTaskExecutor == nil || !WorkerThreads.isCurrentThread
+        }
+    }
 
     /// Runs a body that blocks the thread.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {

@@ -86,10 +86,15 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
 
     private let state = OwnedLock(State.pending)
     private let workers: WorkerThreads
+    private let mayStay: Bool
 
-    init(_ workers: WorkerThreads, _ waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind) {
+    /// - parameter mayStay: whether the task may stay on the library's thread after its access.
+    init(
+        _ workers: WorkerThreads, _ waiterKind: LeaseStateMachine<any LeaseWaiter>.WaiterKind, mayStay: Bool = false
+    ) {
         self.workers = workers
         self.waiterKind = waiterKind
+        self.mayStay = mayStay
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -99,7 +104,7 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
             state = .held(job)
             return true
         }
-        if !isHeld { workers.enqueue(job, on: asUnownedTaskExecutor()) }
+        if !isHeld { workers.enqueue(job, on: asUnownedTaskExecutor(), mayStay: mayStay) }
     }
 
     func resolve(_ outcome: LeaseOutcome) {
@@ -115,7 +120,7 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
             return previous
         }
         switch previous {
-        case .held(let job): workers.enqueue(job, on: asUnownedTaskExecutor())
+        case .held(let job): workers.enqueue(job, on: asUnownedTaskExecutor(), mayStay: mayStay)
         case .waiting(let continuation): continuation.resume(returning: outcome)
         case .pending, .running, .resolved, .done: break
         }

@@ -7,14 +7,15 @@ struct ReadAdmission: Sendable, Equatable {
     /// Nanoseconds. Reads that take longer on average run on the library's threads.
     static let longestInline = 1_000_000.0
 
-    /// Nanoseconds. Of reads that take longer on average, few are a crowd.
+    /// Nanoseconds. Of reads that take longer on average, as many as may run inline are a crowd: the library's threads
+    /// run them and the next one at the same time, and one hop costs them little.
     static let longestInCrowd = 100_000.0
 
     /// The number of reads that ask again at the same time, of which the library's threads run more in the same time
     /// than Swift's threads would, which meanwhile prepare the next ones.
     static let crowd = 8
 
-    /// The number of reads in a row that find less than two others before the crowd is believed to have gone.
+    /// The number of reads in a row that find few accesses before the crowd is believed to have gone.
     static let calm = 16
 
     /// Nanoseconds. A read that takes longer counts as this: a single one says little of the others, and it takes one
@@ -42,7 +43,8 @@ struct ReadAdmission: Sendable, Equatable {
     enum Traffic: Equatable {
         /// Reads run inline.
         case light
-        /// Reads run on the library's threads, until `calm` of them in a row find less than two accesses.
+        /// Reads run on the library's threads, until `calm` of them in a row find few accesses: less than two, and less
+        /// than there are places.
         case crowded(calmCount: Int)
     }
 
@@ -107,10 +109,10 @@ struct ReadAdmission: Sendable, Equatable {
         switch traffic {
         case .light:
             let isCrowd =
-                askingCount >= Self.crowd || (average > Self.longestInCrowd && accessCount() >= 2 * maximumInlineCount)
+                askingCount >= Self.crowd || (average > Self.longestInCrowd && accessCount() >= maximumInlineCount)
             return isCrowd ? .crowded(calmCount: 0) : .light
         case .crowded(let calmCount):
-            guard accessCount() < 2 else { return .crowded(calmCount: 0) }
+            guard accessCount() < min(2, maximumInlineCount) else { return .crowded(calmCount: 0) }
             return calmCount + 1 < Self.calm ? .crowded(calmCount: calmCount + 1) : .light
         }
     }

@@ -80,7 +80,7 @@ extension AccessRunner {
     func performSharing<T: Sendable>(
         _ request: AccessRequest, _ groupCommit: Lock<GroupCommit>, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
-        let place = TaskPlace(request, group, workers, .offloadedTask)
+        let place = TaskPlace(request, group, workers, .offloadedTask, mayStay: true)
         let part = try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await group.lease(place.turn)
@@ -132,7 +132,7 @@ extension AccessRunner {
             groupCommit.withLock { [machine] in
                 $0.openTransaction = GroupCommit.OpenTransaction(machine: machine, end: transactionEnd)
             }
-            if let next { group.perform([next], endsJob: true) }
+            if let next { group.perform([next], endsJob: true, suspends: end == .kept) }
             return end == .kept ? .waits(transactionEnd, result) : .ended(result)
         case .commit:
             let commit = Result { try db.commitParts(keepsPart: end == .kept) }

@@ -14,6 +14,8 @@ import Synchronization
 /// A thread is started when there is work and no thread is free; there is at most one more than there are connections.
 /// A thread without work looks for some for a few microseconds, since a wake-up costs more than that; then it sleeps,
 /// and ends after a while. `WorkerCrew` and `SpinTime` decide. The thread that fell asleep last is woken first.
+///
+/// After its access a task goes back to its own executor, or stays: see `StayingExecutor`.
 final class WorkerThreads: TaskExecutor {
     private struct State {
         var jobs: Deque<Job> = []
@@ -43,6 +45,8 @@ final class WorkerThreads: TaskExecutor {
     private struct Job {
         let job: UnownedJob
         let executor: UnownedTaskExecutor
+        /// Whether the task may stay on its thread after its access.
+        let mayStay: Bool
     }
 
     private let state: ConditionLock<State>
@@ -55,19 +59,28 @@ final class WorkerThreads: TaskExecutor {
     private let pending = Atomic<Int>(0)
     private static var idleNanoseconds: UInt64 { 10_000_000_000 }
 
+    /// These threads, for accesses whose tasks may stay.
+    let staying = StayingExecutor()
+
     /// - parameter connectionCount: the number of accesses that can run at the same time.
     init(connectionCount: Int) {
         // One more, for tasks that give up waiting while all connections are in use.
-        state = ConditionLock(State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1)))
+        state = ConditionLock(
+            State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1, maximumStayCount: CooperativePool.width)))
+        staying.threads = self
     }
 
     func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), on: asUnownedTaskExecutor()) }
 
     /// - parameter executor: the executor that the job's task prefers.
-    func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
-        let isEndingJob = current?.pointee.isEndingJob ?? false
+    /// - parameter mayStay: whether the task may stay on its thread after its access.
+    func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor, mayStay: Bool = false) {
+        let thread = current
+        let job = Job(job: job, executor: executor, mayStay: mayStay)
+        if let thread, thread.pointee.takesBack(job) { return }
+        let isEndingJob = thread?.pointee.isEndingJob ?? false
         let help = state.withLock { state in
-            state.jobs.append(Job(job: job, executor: executor))
+            state.jobs.append(job)
             let pendingCount = pending.wrappingAdd(1, ordering: .releasing).newValue
             let help = takeHelp(&state, pendingCount: pendingCount, isEndingJob: isEndingJob)
             if help.sleeper != nil { state.spinTime.threadIsWoken(now: SystemClock.monotonicNanoseconds()) }
@@ -137,7 +150,7 @@ final class WorkerThreads: TaskExecutor {
                 state.crew.threadCount -= 1
                 return state.crew.threadCount == 0
             }
-            if isAlone { while runNextJob() {} }
+            if isAlone { while runNextJob(nil) {} }
         }
     }
 
@@ -146,6 +159,8 @@ final class WorkerThreads: TaskExecutor {
         let workers: Unmanaged<WorkerThreads>
         /// Whether the thread has nothing else to do after its current work.
         var isEndingJob = false
+        /// The run of a task that may stay; nil if the thread runs another job, or none.
+        var stay: Stay?
         /// Whether the thread is on the stack of sleepers.
         var isSleeping = false
         /// The thread that fell asleep before this one, or the next spare state.
@@ -164,6 +179,20 @@ final class WorkerThreads: TaskExecutor {
             pthread_cond_destroy(condition)
             condition.deallocate()
         }
+
+        /// Keeps a job that comes when the task which may stay runs no more: its own next step, if it changes
+        /// executors.
+        mutating func takesBack(_ job: Job) -> Bool {
+            guard let stay, stay.next == nil, withUnsafeCurrentTask(body: { $0 == nil }) else { return false }
+            self.stay = Stay(next: job)
+            return true
+        }
+    }
+
+    /// The run of a task that may stay on its thread.
+    private struct Stay {
+        /// The job with which the thread goes on.
+        var next: Job?
     }
 
     /// A state for a new thread. One of a thread that has ended is used again.
@@ -214,9 +243,12 @@ final class WorkerThreads: TaskExecutor {
     /// Runs the last work of a thread's job. The thread takes a job that this work queues, and wakes no other thread
     /// for it.
     ///
-    /// Anywhere else, a thread that queues a job is inside an access, which may be long.
-    static func endingJob(_ body: () -> Void) {
-        guard let state = currentState else { return body() }
+    /// Anywhere else, a thread that queues a job is inside an access, which may be long; and if its task may stay, the
+    /// code of the program comes next, which may be long too.
+    ///
+    /// - parameter suspends: whether the task suspends before that code comes.
+    static func endingJob(suspends: Bool, _ body: () -> Void) {
+        guard let state = currentState, suspends || state.pointee.stay == nil else { return body() }
         state.pointee.isEndingJob = true
         defer { state.pointee.isEndingJob = false }
         body()
@@ -230,9 +262,11 @@ final class WorkerThreads: TaskExecutor {
     /// Runs a body that makes the thread sleep. If the thread belongs to the library, another may replace it meanwhile.
     static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         guard let state = currentState else { return try body() }
+        // One whose task may stay is replaced already.
+        let isReplaced = state.pointee.stay != nil
         return try state.pointee.workers._withUnsafeGuaranteedRef { workers in
-            workers.handOver(isBlocked: true)
-            defer { workers.state.withLock { $0.crew.blockedCount -= 1 } }
+            workers.handOver(isBlocked: !isReplaced)
+            defer { if !isReplaced { workers.state.withLock { $0.crew.blockedCount -= 1 } } }
             return try body()
         }
     }
@@ -248,17 +282,41 @@ final class WorkerThreads: TaskExecutor {
             }
         }
         while true {
-            while runNextJob() {}
+            while runNextJob(thread) {}
             if spin() { continue }
             guard sleep(thread) else { return }
         }
     }
 
     /// Runs a job, if there is one.
-    private func runNextJob() -> Bool {
-        guard let job = state.withLock({ takeJob(&$0) }) else { return false }
-        job.job.runSynchronously(on: job.executor)
+    ///
+    /// - parameter thread: nil if the thread isn't one of these.
+    private func runNextJob(_ thread: UnsafeMutablePointer<ThreadState>?) -> Bool {
+        var mayStay = false
+        let job = state.withLock { state in
+            let job = takeJob(&state)
+            mayStay = job?.mayStay == true && thread != nil && state.crew.mayStay(pendingCount: state.jobs.count)
+            return job
+        }
+        guard let job else { return false }
+        if mayStay, let thread {
+            runStaying(job, thread)
+            state.withLock { $0.crew.stayCount -= 1 }
+        } else {
+            job.job.runSynchronously(on: job.executor)
+        }
         return true
+    }
+
+    /// Runs a job as one of Swift's threads would, so that its task stays after its access.
+    private func runStaying(_ first: Job, _ thread: UnsafeMutablePointer<ThreadState>) {
+        var next: Job? = first
+        while let job = next {
+            thread.pointee.stay = Stay()
+            job.job.runSynchronously(on: StayingExecutor.pool)
+            next = thread.pointee.stay?.next
+        }
+        thread.pointee.stay = nil
     }
 
     private func takeJob(_ state: inout State) -> Job? {

@@ -119,8 +119,10 @@ import Testing
         let dbPool = try DatabasePool(path: folder.file("a.sqlite"))
         try await dbPool.write { db in try store.create(in: db) }
         let reader = try dbPool.makeStableReader(keys: true)
+        let hasSeenCommit = Recorded(false)
         let observer = Task {
             for await commit in dbPool.commits(keys: true) {
+                hasSeenCommit.update { $0 = true }
                 let changes = store.changes(in: commit)
                 if changes.containsChange(in: "books") { return changes.changedKeys() }
             }
@@ -129,7 +131,7 @@ import Testing
         try await until("the observer has seen a commit") {
             try dbPool.write { db in try books.set(db, key: "emma", emma) }
             try dbPool.write { db in _ = try books.replaceMetadata(db, key: "emma", Reading(page: 1)) }
-            return dbPool.lastCommitNumber.rawValue > 0
+            return hasSeenCommit.value
         }
         let commits = try await reader.advance()
         let changes = store.changes(in: commits)

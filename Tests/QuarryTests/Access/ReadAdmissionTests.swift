@@ -48,12 +48,24 @@ import Testing
         for _ in 0..<8 { #expect(admission.askAgain { 5 } == .elsewhere) }
         admission.inlineReadDidEnd(5_000)
         #expect(admission.askingCount == 0)
-        // Some reads that find few others aren't the end of it.
-        for _ in 0..<15 { #expect(admission.place { 1 } == .elsewhere) }
-        #expect(admission.place { 2 } == .elsewhere)
-        for _ in 0..<15 { #expect(!admission.expectsInlineRead { 1 }) }
-        #expect(admission.place { 1 } == .here)
+        // Some reads that find no others aren't the end of it.
+        for _ in 0..<15 { #expect(admission.place { 0 } == .elsewhere) }
+        #expect(admission.place { 1 } == .elsewhere)
+        for _ in 0..<15 { #expect(!admission.expectsInlineRead { 0 }) }
+        #expect(admission.place { 0 } == .here)
         #expect(admission.traffic == .light)
+    }
+
+    /// With places for several reads, one other isn't a crowd.
+    @Test(arguments: [(maximum: 1, few: 0), (maximum: 2, few: 1), (maximum: 8, few: 1)])
+    func aCrowdHasGone(_ maximum: Int, few: Int) {
+        var admission = ReadAdmission(average: 150_000, maximumInlineCount: maximum)
+        #expect(admission.place { maximum } == .elsewhere)
+        #expect(admission.traffic == .crowded(calmCount: 0))
+        for _ in 0..<15 { #expect(admission.place { few } == .elsewhere) }
+        #expect(admission.place { few + 1 } == .elsewhere)
+        for _ in 0..<15 { #expect(admission.place { few } == .elsewhere) }
+        #expect(admission.place { few } == .here)
     }
 
     @Test func longReadsRunElsewhereAndAreForgotten() {
@@ -77,8 +89,8 @@ import Testing
 
     @Test func readsThatTakeAWhileRunElsewhereInACrowd() {
         var admission = ReadAdmission(average: 150_000, maximumInlineCount: 2)
-        #expect(admission.place { 3 } == .here)
-        #expect(admission.place { 4 } == .elsewhere)
+        #expect(admission.place { 1 } == .here)
+        #expect(admission.place { 2 } == .elsewhere)
         // Their average changes around the bound, which alone doesn't end the crowd.
         for _ in 0..<100 { admission.record(5_000) }
         #expect(admission.average < ReadAdmission.longestInCrowd)
@@ -152,9 +164,9 @@ private struct ModelOfAdmission {
         if asksAgain { asking -= 1 }
         if average > 1_000_000 { return .elsewhere }
         if let found = calm {
-            calm = accessCount < 2 ? found + 1 : 0
+            calm = accessCount < min(2, maximum) ? found + 1 : 0
             if calm == 16 { calm = nil }
-        } else if asking >= 8 || (average > 100_000 && accessCount >= 2 * maximum) {
+        } else if asking >= 8 || (average > 100_000 && accessCount >= maximum) {
             calm = 0
         }
         if calm != nil { return .elsewhere }

@@ -12,6 +12,10 @@ import Testing
         return [need.mustWake, need.mustStart]
     }
 
+    private func mayStay(_ crew: inout WorkerCrew, _ pendingCount: Int) -> Bool {
+        crew.mayStay(pendingCount: pendingCount)
+    }
+
     @Test func aJobStartsAThread() {
         var crew = WorkerCrew(maximumThreadCount: 2)
         #expect(need(&crew, 1, isEndingJob: false) == [false, true])
@@ -50,6 +54,26 @@ import Testing
         #expect(need(&crew, 1, isEndingJob: false) == [false, false])
         crew.blockedCount = 1
         #expect(need(&crew, 1, isEndingJob: false) == [false, true])
+    }
+
+    /// The program may take as long as it likes after its access.
+    @Test func aThreadWhoseTaskMayStayIsReplaced() {
+        var crew = WorkerCrew(maximumThreadCount: 1, maximumStayCount: 2)
+        #expect(need(&crew, 1, isEndingJob: false) == [false, true])
+        #expect(mayStay(&crew, 0))
+        #expect(need(&crew, 1, isEndingJob: false) == [false, true])
+        #expect(need(&crew, 2, isEndingJob: false) == [false, false], "the task that stays counts once")
+    }
+
+    @Test func fewTasksMayStay() {
+        var crew = WorkerCrew(maximumThreadCount: 4, maximumStayCount: 2)
+        #expect(!mayStay(&crew, 1), "the thread had better take the other job")
+        #expect(mayStay(&crew, 0))
+        #expect(mayStay(&crew, 0))
+        #expect(!mayStay(&crew, 0))
+        #expect(crew.stayCount == 2)
+        crew.stayCount -= 1
+        #expect(mayStay(&crew, 0))
     }
 }
 
