@@ -16,13 +16,15 @@
 /// * wakes another thread for the access that gets its connection;
 /// * is one of a few: as many as Swift has.
 final class StayingExecutor: TaskExecutor {
-    // The threads own this object.
-    nonisolated(unsafe) unowned(unsafe) var threads: WorkerThreads?
+    // They own this object.
+    private unowned(unsafe) let threads: WorkerThreads
 
     /// Swift's own threads.
     static let pool = globalConcurrentExecutor.asUnownedTaskExecutor()
 
+    init(_ threads: WorkerThreads) { self.threads = threads }
+
     func enqueue(_ job: consuming ExecutorJob) {
-        threads?.enqueue(UnownedJob(job), on: asUnownedTaskExecutor(), mayStay: true)
+        threads.enqueue(UnownedJob(job), on: asUnownedTaskExecutor(), mayStay: true)
     }
 }

@@ -59,15 +59,17 @@ final class WorkerThreads: TaskExecutor {
     private let pending = Atomic<Int>(0)
     private static var idleNanoseconds: UInt64 { 10_000_000_000 }
 
+    // Made by the first access that needs it: opening a database allocates nothing for it.
+    private let madeStaying = AtomicLazyReference<StayingExecutor>()
+
     /// These threads, for accesses whose tasks may stay.
-    let staying = StayingExecutor()
+    var staying: StayingExecutor { madeStaying.load() ?? madeStaying.storeIfNil(StayingExecutor(self)) }
 
     /// - parameter connectionCount: the number of accesses that can run at the same time.
     init(connectionCount: Int) {
         // One more, for tasks that give up waiting while all connections are in use.
         state = ConditionLock(
             State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1, maximumStayCount: CooperativePool.width)))
-        staying.threads = self
     }
 
     func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), on: asUnownedTaskExecutor()) }
