@@ -302,9 +302,9 @@ final class AccessRunner: Sendable {
     /// Whether a read may run where the task is, now or after other tasks have run.
     ///
     /// With a hop for each read that couldn't run at once, a server of 64 connections took a fifth more of the
-    /// processors for each request.
+    /// processors for each request. A task that stays on a thread of the library has no hop to avoid.
     private func isAdmittedSoon() async -> Bool {
-        var answer = placeOfRead()
+        var answer = placeOfRead(mayAsk: !WorkerThreads.isCurrentThread)
         while answer == .soon {
             await Task.yield()
             answer = placeOfRead(asksAgain: true)
@@ -379,9 +379,9 @@ final class AccessRunner: Sendable {
     /// An inline access that finds its connection free never suspends. As many tasks as there are threads, reading in
     /// loops, would occupy Swift's pool.
     func mustYield(_ placement: AccessRequest.Placement) -> Bool {
-        guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0 else {
-            return false
-        }
+        guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0,
+            !WorkerThreads.isCurrentThread
+        else { return false }
         let now = SystemClock.monotonicNanoseconds()
         // Yielding may wake a thread, which costs as much as several reads.
         guard now &- lastYield.load(ordering: .relaxed) > 500_000 else { return false }

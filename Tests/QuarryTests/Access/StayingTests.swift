@@ -270,6 +270,49 @@ import Testing
         }
     }
 
+    /// Reads that find Swift's threads taken ask again, after others have run. A task that stays needs none of those
+    /// threads, and isn't sent to them.
+    @Test func measuredReadsOfATaskThatStays() async throws {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = CooperativePool.width + 1
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let count = max(1, CooperativePool.width / 2)
+        let mayEnd = Step("the task that stays has read")
+        let held = Recorded(0)
+        // Opens the readers, so that reads may run inline.
+        let openers = (0...count).map { _ in
+            OwnThread {
+                try pool.read { _ in
+                    held.update { $0 += 1 }
+                    try spin(until: "all read") { held.value == count + 1 }
+                }
+            }
+        }
+        for opener in openers { try await opener.value }
+        held.update { $0 = 0 }
+        let longReads = (0..<count).map { _ in
+            Task {
+                try await pool.read { _ in
+                    held.update { $0 += 1 }
+                    try mayEnd.wait()
+                }
+            }
+        }
+        try await until("the places are taken") { held.value == count }
+        #expect(pool.readers.readAdmission.inlineCount == count)
+        let thread = try await pool.write { _ in Database.currentThread }
+        for _ in 0..<100 {
+            #expect(try await pool.read { _ in Database.currentThread } == thread)
+            #expect(Database.currentThread == thread)
+        }
+        mayEnd.reach()
+        for read in longReads { try await read.value }
+        // Also with places free, and without yielding.
+        let other = try await pool.write { _ in Database.currentThread }
+        for _ in 0..<100 { #expect(try await pool.read { _ in Database.currentThread } == other) }
+        #expect(Database.currentThread == other)
+    }
+
     // MARK: - Tasks with an executor of their own
 
     private actor Counter {
