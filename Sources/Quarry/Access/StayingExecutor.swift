@@ -13,7 +13,8 @@
 /// The code of the program after the access may be long, or block. Therefore a thread whose task may stay
 /// * isn't counted on for further jobs: another is started if need be, even if there are as many as there are
 ///   connections;
-/// * wakes another thread for the access that gets its connection;
+/// * wakes another thread for the access that gets its connection, unless it hands on the transaction of a shared
+///   commit: then the task suspends at once;
 /// * is one of a few: as many as Swift has.
 final class StayingExecutor: TaskExecutor {
     // They own this object.

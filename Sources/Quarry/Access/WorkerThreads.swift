@@ -11,7 +11,8 @@ import Synchronization
 
 /// A few threads of the library, for asynchronous accesses that may block on the disk or on another process's lock.
 ///
-/// A thread is started when there is work and no thread is free; there is at most one more than there are connections.
+/// A thread is started when there is work and no thread is free; there is at most one more than there are connections,
+/// beside those that sleep inside an access and those whose tasks may stay.
 /// A thread without work looks for some for a few microseconds, since a wake-up costs more than that; then it sleeps,
 /// and ends after a while. `WorkerCrew` and `SpinTime` decide. The thread that fell asleep last is woken first.
 ///
@@ -146,11 +147,13 @@ final class WorkerThreads: TaskExecutor {
                 return nil
             }, context)
         if code != 0 {
-            // The system has no thread left: the running threads do the work. If none is running, this thread does it.
+            // The system has no thread left: the running threads do the work. If all of those run tasks that may stay,
+            // this thread does it.
             Unmanaged<WorkerThreads>.fromOpaque(context).release()
+            let isForeign = current == nil
             let isAlone = state.withLock { state in
                 state.crew.threadCount -= 1
-                return state.crew.threadCount == 0
+                return isForeign && state.crew.threadCount <= state.crew.stayCount
             }
             if isAlone { while runNextJob(nil) {} }
         }
@@ -182,17 +185,22 @@ final class WorkerThreads: TaskExecutor {
             condition.deallocate()
         }
 
-        /// Keeps a job that comes when the task which may stay runs no more: its own next step, if it changes
-        /// executors.
+        /// Keeps a job, if it is the next step of the task that may stay: it changes executors, and runs no more.
+        ///
+        /// Jobs of other tasks may come while no task runs here, too: from `Task.immediate`, or from the `deinit` of
+        /// the result of the task.
         mutating func takesBack(_ job: Job) -> Bool {
-            guard let stay, stay.next == nil, withUnsafeCurrentTask(body: { $0 == nil }) else { return false }
-            self.stay = Stay(next: job)
+            guard let stay, stay.next == nil, let task = TaskIdentity(job.job), task == stay.task,
+                withUnsafeCurrentTask(body: { $0 == nil })
+            else { return false }
+            self.stay?.next = job
             return true
         }
     }
 
     /// The run of a task that may stay on its thread.
     private struct Stay {
+        let task: TaskIdentity?
         /// The job with which the thread goes on.
         var next: Job?
     }
@@ -314,7 +322,7 @@ final class WorkerThreads: TaskExecutor {
     private func runStaying(_ first: Job, _ thread: UnsafeMutablePointer<ThreadState>) {
         var next: Job? = first
         while let job = next {
-            thread.pointee.stay = Stay()
+            thread.pointee.stay = Stay(task: TaskIdentity(job.job))
             job.job.runSynchronously(on: StayingExecutor.pool)
             next = thread.pointee.stay?.next
         }

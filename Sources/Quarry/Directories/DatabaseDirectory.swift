@@ -51,9 +51,9 @@ public final class DatabaseDirectory: Sendable {
     /// - parameter migrator: migrates each database when it is opened, before its first access; that is a query if it
     ///   is up to date. If a migration fails, the access throws its error, and the next access tries again.
     /// - parameter fileExtension: the ending of the files' names, without a dot.
-    /// - parameter maximumThreadCount: how many threads run the asynchronous accesses of all databases at most, beside
-    ///   those that sleep until a file can be opened, and those on which a task goes on after its access: as many as
-    ///   the machine has cores.
+    /// - parameter maximumThreadCount: how many threads run the asynchronous accesses of all databases at most. Threads
+    ///   that sleep until a file can be opened come on top, and so does one for each core, if its task goes on there
+    ///   after its access.
     /// - throws: `SQLITE_MISUSE` if a count is less than 1; `SQLITE_CANTOPEN` for a bad ending, or if the path is
     ///   empty, a URI, or has a NUL.
     public init(

@@ -226,8 +226,8 @@ public final class SharedDatabase: ForwardingWriter {
     /// ```
     ///
     /// Synchronous accesses on the thread that called this throw `SQLITE_MISUSE` until then, because they would wait
-    /// for their own thread. On one of Swift's threads, those of other tasks do as well, and after the end of a thread,
-    /// a new one may have its number: keep a thread of your own until the end.
+    /// for their own thread. On one of Swift's threads, or of the library's, those of other tasks do as well, and after
+    /// the end of a thread, a new one may have its number: keep a thread of your own until the end.
     ///
     /// - throws: the errors of `withClosedDatabase`.
     public func blockade() throws -> DatabaseBlockade {

@@ -1,0 +1,280 @@
+import QuarryCore
+import QuarryTestSupport
+import Testing
+
+@testable import Quarry
+
+/// Jobs that come to a thread while its task stays: another thread has to run them, since the program may block this
+/// one.
+@Suite(.timeLimit(.minutes(2))) struct StayingSeamTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func makePool(_ name: String = "a.sqlite", readerCount: Int = 2) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        configuration.maximumReaderCount = readerCount
+        return try DatabasePool(path: folder.file(name), configuration: configuration)
+    }
+
+    private static var isStaying: Bool { WorkerThreads.isCurrentThread }
+
+    // MARK: - Jobs of other tasks, which come while no task is current
+
+    /// The program waits for a task that it has started with `Task.immediate`.
+    @Test(arguments: [false, true]) func anImmediateTask(reads: Bool) async throws {
+        let pool = try makePool()
+        let hasRun = Step("the immediate task has run")
+        let task = Task {
+            try await pool.write { _ in }
+            let immediate = Task.immediate {
+                if reads { try await pool.read { _ in } } else { try await pool.write { _ in } }
+                hasRun.reach()
+            }
+            try hasRun.wait()
+            try await immediate.value
+        }
+        try await task.value
+    }
+
+    /// The program doesn't wait for it, but is busy: another task can write.
+    @Test func anImmediateTaskThatNobodyAwaits() async throws {
+        let pool = try makePool()
+        let isBusy = Step("the program is busy")
+        let hasWritten = Step("another task has written")
+        let task = Task {
+            try await pool.write { _ in }
+            let immediate = Task.immediate { try await pool.write { _ in } }
+            isBusy.reach()
+            try hasWritten.wait()
+            try await immediate.value
+        }
+        try await isBusy.reached()
+        let other = Task {
+            try await pool.write { _ in }
+            hasWritten.reach()
+        }
+        try await task.value
+        try await other.value
+    }
+
+    @Test func anImmediateChild() async throws {
+        let pool = try makePool()
+        let hasRun = Step("the immediate child has run")
+        let task = Task {
+            try await pool.write { _ in }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addImmediateTask {
+                    try await pool.write { _ in }
+                    hasRun.reach()
+                }
+                try hasRun.wait()
+                try await group.waitForAll()
+            }
+        }
+        try await task.value
+    }
+
+    /// In the access itself, of another connection.
+    @Test func anImmediateTaskOfAnAccess() async throws {
+        let pool = try makePool()
+        let hasRun = Step("the immediate task has run")
+        try await pool.write { _ in
+            Task.immediate {
+                try await pool.read { _ in }
+                hasRun.reach()
+            }
+            try hasRun.wait()
+        }
+    }
+
+    /// The result of a task that nobody wants, which ends with the task and uses the database once more.
+    private final class Session: Sendable {
+        let end: @Sendable () -> Void
+
+        init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+        deinit { end() }
+    }
+
+    @Test func theEndOfAResult() async throws {
+        let pool = try makePool()
+        let result = Recorded<Result<Void, any Error>?>(nil)
+        Task {
+            try await pool.write { _ in }
+            return Session {
+                let isWritten = Step("the last write")
+                pool.asyncWrite { _ in
+                } completion: { _, _ in
+                    isWritten.reach()
+                }
+                let outcome = Result { try isWritten.wait() }
+                result.update { $0 = outcome }
+            }
+        }
+        try await until("the session has ended") { result.value != nil }
+        try result.value?.get()
+    }
+
+    /// The first write hands the connection to a task that waits, and the second waits for that task.
+    @Test func theEndOfAResultWritesTwice() async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        configuration.acquireTimeout = Step.patience
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let result = Recorded<Result<Void, any Error>?>(nil)
+        let isFirst = Step("the session writes")
+        let mayEnd = Step("another task waits")
+        Task {
+            try await pool.write { _ in }
+            return Session {
+                let outcome = Result {
+                    try pool.write { _ in
+                        isFirst.reach()
+                        try mayEnd.wait()
+                    }
+                    try pool.write { _ in }
+                }
+                result.update { $0 = outcome }
+            }
+        }
+        try await isFirst.reached()
+        let other = Task { try await pool.write { _ in } }
+        try await until("the other waits") { pool.writer.group.waiterCount == 1 }
+        mayEnd.reach()
+        try await until("the session has ended") { result.value != nil }
+        try result.value?.get()
+        try await other.value
+    }
+
+    // MARK: - Programs that block
+
+    /// Programs that block until others have made progress: a job that was left to such a thread would stop all.
+    @Test(arguments: [AsyncExecution.automatic, .offloaded], [true, false])
+    func programsThatWaitForProgress(_ execution: AsyncExecution, sharesCommits: Bool) async throws {
+        struct OwnError: Error {}
+        var configuration = Configuration()
+        configuration.asyncExecution = execution
+        configuration.maximumReaderCount = 2
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let progress = Recorded(0)
+        let isOver = Recorded(false)
+        let stays = Recorded(0)
+        let drivers = (0..<6).map { index in
+            Task {
+                var number = index
+                while !isOver.value {
+                    number += 1
+                    switch number % 6 {
+                    case 0: try await pool.read { _ in }
+                    case 1: try? await pool.write { _ in throw OwnError() }
+                    case 2: try await pool.writeWithoutTransaction { _ in }
+                    case 3:
+                        let task = Task { try? await pool.write { _ in } }
+                        task.cancel()
+                        await task.value
+                    case 4: try? await pool.write(timeout: .microseconds(200)) { _ in }
+                    case _ where sharesCommits: try await pool.write { _ in }
+                    default: try await pool.barrierWriteWithoutTransaction { _ in }
+                    }
+                    await Task.yield()
+                    progress.update { $0 += 1 }
+                }
+            }
+        }
+        let programs = (0..<8).map { index in
+            Task {
+                for number in 0..<30 {
+                    switch (number + index) % 4 {
+                    case 0: try await pool.read { _ in }
+                    case 1: try? await pool.write { _ in throw OwnError() }
+                    case 2: try await pool.writeWithoutTransaction { _ in }
+                    default: try await pool.write { _ in }
+                    }
+                    guard Self.isStaying else { continue }
+                    stays.update { $0 += 1 }
+                    let goal = progress.value + 3
+                    try spin(until: "others have made progress") { progress.value >= goal }
+                }
+            }
+        }
+        for program in programs { try await program.value }
+        isOver.update { $0 = true }
+        for driver in drivers { try await driver.value }
+        #expect(stays.value > 0)
+    }
+
+    /// As many programs as may stay block in each of three databases. Swift's threads are free, and the databases work.
+    @Test func theHeartGoesOnBeating() async throws {
+        let pools = try (0..<3).map { try makePool("\($0).sqlite") }
+        let mayGoOn = Step("the programs may go on")
+        let blocked = Recorded(0)
+        var programs: [Task<Void, any Error>] = []
+        for pool in pools {
+            for _ in 0..<CooperativePool.width {
+                let before = blocked.value
+                programs.append(
+                    Task {
+                        try await pool.write { _ in }
+                        #expect(Self.isStaying)
+                        blocked.update { $0 += 1 }
+                        try mayGoOn.wait()
+                    })
+                try await until("the program blocks") { blocked.value == before + 1 }
+            }
+        }
+        var beats = 0
+        for _ in 0..<100 { beats += await Task.detached { 1 }.value }
+        #expect(beats == 100)
+        for pool in pools {
+            #expect(pool.workers.currentThreadCount <= 4 + CooperativePool.width)
+            try await pool.barrierWriteWithoutTransaction { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+            let snapshot = try await pool.makeSnapshotAsync()
+            #expect(try await snapshot.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 0)
+            try await pool.writeIncrementally { step in
+                try step.db.execute(sql: "INSERT INTO t VALUES (1)")
+                return step.index < 10 ? .next : .done
+            }
+            try await pool.closeAsync()
+        }
+        mayGoOn.reach()
+        for program in programs { try await program.value }
+    }
+
+    /// A directory closes databases for others while programs block that have used some.
+    @Test func aDirectoryEvicts() async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        let directory = try DatabaseDirectory(
+            path: folder.path, maximumOpenCount: 2, configuration: configuration, maximumThreadCount: 1)
+        let mayGoOn = Step("the programs may go on")
+        let blocked = Recorded(0)
+        var programs: [Task<Void, any Error>] = []
+        for index in 0..<CooperativePool.width {
+            let database = try directory.database(named: "p\(index)")
+            programs.append(
+                Task {
+                    try await database.write { _ in }
+                    blocked.update { $0 += 1 }
+                    try mayGoOn.wait()
+                })
+            try await until("the program blocks") { blocked.value == index + 1 }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                let database = try directory.database(named: "\(number)")
+                group.addTask {
+                    for _ in 0..<5 {
+                        try await database.write { _ in }
+                        try await database.read { _ in }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(directory.threadCount <= 1 + CooperativePool.width)
+        mayGoOn.reach()
+        for program in programs { try await program.value }
+    }
+}
