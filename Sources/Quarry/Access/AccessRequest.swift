@@ -47,12 +47,18 @@ struct AccessRequest: Sendable {
     let origin: Origin
     /// Whether the write shares its transaction with those that wait behind it.
     let sharesCommit: Bool
+    /// Whether the task may stay on the library's thread after the access.
+    let mayStay: Bool
     /// Collects the events of the access, if it is traced.
     var trace: AccessTrace?
 
+    /// - parameter mayStay: false for an access whose task lets others go first. It goes back to Swift's threads then, as
+    ///   they have to: otherwise it would ask for its connection again before they are awake.
     init(
-        _ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user, sharesCommit: Bool = false
+        _ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user, sharesCommit: Bool = false,
+        mayStay: Bool = true
     ) {
+        self.mayStay = mayStay
         self.kind = kind
         self.placement = placement
         self.origin = origin
@@ -68,6 +74,7 @@ struct AccessRequest: Sendable {
         self.barrier = barrier
         self.origin = origin
         sharesCommit = false
+        mayStay = true
     }
 }
 

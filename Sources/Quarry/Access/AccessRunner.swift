@@ -97,7 +97,7 @@ final class AccessRunner: Sendable {
                 admission.withLock { $0.inlineReadDidEnd(nil) }
             }
         }
-        let place = TaskPlace(request, group, workers, waiterKind, mayStay: true)
+        let place = TaskPlace(request, group, workers, waiterKind, mayStay: request.mayStay)
         return try await withTaskCancellationHandler {
             try await performWaiting(request, at: place, body)
         } onCancel: {

@@ -190,7 +190,7 @@ final class WorkerThreads: TaskExecutor {
         /// Jobs of other tasks may come while no task runs here, too: from `Task.immediate`, or from the `deinit` of
         /// the result of the task.
         mutating func takesBack(_ job: Job) -> Bool {
-            guard let stay, stay.next == nil, let task = TaskIdentity(job.job), task == stay.task,
+            guard job.mayStay, let stay, stay.next == nil, let task = TaskIdentity(job.job), task == stay.task,
                 withUnsafeCurrentTask(body: { $0 == nil })
             else { return false }
             self.stay?.next = job

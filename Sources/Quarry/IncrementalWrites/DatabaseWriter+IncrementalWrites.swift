@@ -107,7 +107,8 @@ extension AccessRunner {
 extension IncrementalWriteProgress {
     /// The request of the next transaction. It may take long, so it never runs on one of Swift's threads.
     fileprivate var nextRequest: AccessRequest {
-        AccessRequest(.write, .offloaded, origin: result.transactionCount == 0 ? .user : .continuation)
+        AccessRequest(
+            .write, .offloaded, origin: result.transactionCount == 0 ? .user : .continuation, mayStay: false)
     }
 
     /// Runs the steps of one transaction.

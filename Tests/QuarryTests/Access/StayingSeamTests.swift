@@ -148,6 +148,23 @@ import Testing
         try await other.value
     }
 
+    // MARK: - Accesses whose tasks don't stay
+
+    /// A write that lets others write goes back to Swift's threads between its transactions, also if its task has stayed
+    /// before: those that it lets in need the same time to come.
+    @Test func incrementalWritesDoNotStay() async throws {
+        let pool = try makePool()
+        try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        for _ in 0..<20 {
+            try await pool.write { _ in }
+            try await pool.writeIncrementally { step in
+                try step.db.execute(sql: "INSERT INTO t VALUES (1)")
+                return step.index < 3 ? .next : .done
+            }
+            #expect(!Self.isStaying)
+        }
+    }
+
     // MARK: - Programs that block
 
     /// Programs that block until others have made progress: a job that was left to such a thread would stop all.
