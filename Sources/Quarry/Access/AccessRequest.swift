@@ -52,8 +52,8 @@ struct AccessRequest: Sendable {
     /// Collects the events of the access, if it is traced.
     var trace: AccessTrace?
 
-    /// - parameter mayStay: false for an access whose task lets others go first. It goes back to Swift's threads then, as
-    ///   they have to: otherwise it would ask for its connection again before they are awake.
+    /// - parameter mayStay: false for an access whose task lets others go first. It goes back to Swift's threads then,
+    ///   as they have to: otherwise it would ask for its connection again before they are awake.
     init(
         _ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user, sharesCommit: Bool = false,
         mayStay: Bool = true

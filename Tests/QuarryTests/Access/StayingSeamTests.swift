@@ -150,8 +150,8 @@ import Testing
 
     // MARK: - Accesses whose tasks don't stay
 
-    /// A write that lets others write goes back to Swift's threads between its transactions, also if its task has stayed
-    /// before: those that it lets in need the same time to come.
+    /// A write that lets others write goes back to Swift's threads between its transactions, also if its task has
+    /// stayed before: those that it lets in need the same time to come.
     @Test func incrementalWritesDoNotStay() async throws {
         let pool = try makePool()
         try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
