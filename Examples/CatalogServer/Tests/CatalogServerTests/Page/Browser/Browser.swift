@@ -38,10 +38,10 @@ struct Browser: Sendable {
 
     /// Runs a browser of its own, without cookies and cache of another.
     static func run(at address: String, _ body: (Browser) async throws -> Void) async throws {
-        let program = try RunningProgram(try #require(RunningProgram.path(of: "chromedriver")), ["--port=0"])
+        let (program, port) = try await startDriver()
         let result: Result<Void, any Error>
         do {
-            result = .success(try await use(program, at: address, body))
+            result = .success(try await use(port, at: address, body))
         } catch {
             result = .failure(error)
         }
@@ -50,16 +50,28 @@ struct Browser: Sendable {
         try result.get()
     }
 
-    private static func use(
-        _ program: RunningProgram, at address: String, _ body: (Browser) async throws -> Void
-    ) async throws {
-        var port: Int?
-        for await line in program.lines {
-            guard let match = line.firstMatch(of: /started successfully on port (\d+)/) else { continue }
-            port = Int(match.1)
-            break
+    private struct DriverDoesNotStart: Error {}
+
+    /// A driver, and its port. One that ends before it has a port is started again: several at once may choose the same.
+    private static func startDriver() async throws -> (RunningProgram, port: Int) {
+        let path = try #require(RunningProgram.path(of: "chromedriver"))
+        for _ in 0..<5 {
+            let program = try RunningProgram(path, ["--port=0"])
+            for await line in program.lines {
+                guard let match = line.firstMatch(of: /started successfully on port (\d+)/), let port = Int(match.1)
+                else { continue }
+                return (program, port)
+            }
+            program.terminate()
+            _ = await program.status()
         }
-        let driver = try await WebDriver(port: try #require(port))
+        throw DriverDoesNotStart()
+    }
+
+    private static func use(
+        _ port: Int, at address: String, _ body: (Browser) async throws -> Void
+    ) async throws {
+        let driver = try await WebDriver(port: port)
         do {
             try await body(Browser(driver: driver, address: address))
         } catch {
