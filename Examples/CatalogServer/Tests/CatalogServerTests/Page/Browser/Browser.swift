@@ -52,7 +52,7 @@ struct Browser: Sendable {
 
     private struct DriverDoesNotStart: Error {}
 
-    /// A driver, and its port. One that ends before it has a port is started again: several at once may choose the same.
+    /// A driver, and its port. A driver that ends before it has one is started again: several may choose the same.
     private static func startDriver() async throws -> (RunningProgram, port: Int) {
         let path = try #require(RunningProgram.path(of: "chromedriver"))
         for _ in 0..<5 {
