@@ -130,8 +130,19 @@ extension Changeset {
         guard !bytes.isEmpty, !applied.isEmpty else { return self }
         try ChangesetCalls.checkAvailable()
         let operation = "could not rebase a changeset"
+        try checkColumns(applied, operation)
         guard let rebaser = RebaserHandle() else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         for information in applied { try ChangesetCalls.check(rebaser.configure(information.bytes), operation) }
         return Changeset(unchecked: try ChangesetCalls.result(rebaser.rebase(bytes), operation))
+    }
+    /// SQLite doesn't compare them, and would read beyond the end of values.
+    private func checkColumns(_ applied: [RebaseInformation], _ operation: String) throws(DatabaseError) {
+        let own = ChangesetReader.columns(bytes, .changeset)
+        for information in applied {
+            let others = ChangesetReader.columns(information.bytes, .changeset, allowsUndefined: true)
+            guard others.allSatisfy({ own[$0] == nil || own[$0] == $1 }) else {
+                return try ChangesetCalls.check(ResultCode.SQLITE_SCHEMA.rawValue, operation)
+            }
+        }
     }
 }

@@ -10,7 +10,9 @@
 /// value   0 undefined | 1 integer, 8 bytes | 2 real, 8 bytes | 3 text, length, bytes | 4 blob, length, bytes | 5 NULL
 /// ```
 ///
-/// A patchset's deletion has the primary key alone, and its update has new values alone.
+/// A patchset's deletion has the primary key alone, and its update has new values alone. A table may have more than one
+/// header, which must be equal: SQLite takes the columns of an earlier one for those of a later one, and reads beyond the
+/// end of its values.
 struct ChangesetReader {
     /// The kinds of bytes, with the first byte of their headers.
     enum Format: UInt8 {
@@ -39,6 +41,8 @@ struct ChangesetReader {
     private let allowsUndefined: Bool
     private var position = 0
     private var table: Table?
+    /// For the lowercase name of each table that was read, its columns' positions in the primary key.
+    private var columns: [String: [UInt8]] = [:]
 
     /// - parameter allowsUndefined: whether an insertion may have undefined values, as in the bytes for a rebaser.
     init(_ bytes: [UInt8], _ format: Format, allowsUndefined: Bool = false) {
@@ -56,6 +60,13 @@ struct ChangesetReader {
         }
         var reader = ChangesetReader(bytes, format, allowsUndefined: allowsUndefined)
         while try reader.nextStored() != nil {}
+    }
+
+    /// For the lowercase name of each table in bytes that were checked, its columns' positions in the primary key.
+    static func columns(_ bytes: [UInt8], _ format: Format, allowsUndefined: Bool = false) -> [String: [UInt8]] {
+        var reader = ChangesetReader(bytes, format, allowsUndefined: allowsUndefined)
+        while (try? reader.nextStored()) != nil {}
+        return reader.columns
     }
 
     /// Reads the next change; nil at the end.
@@ -100,11 +111,20 @@ struct ChangesetReader {
                 change.new[index] = nil
             }
         }
-        let keyed = kind == .insert ? change.new : change.old
-        for index in keyed.indices where table.primaryKeyPositions[index] != 0 && keyed[index] == nil {
-            throw corruption("a value of the primary key is undefined")
-        }
+        try checkPrimaryKey(change)
         return change
+    }
+
+    /// SQLite notes no row with NULL in its primary key, and takes the bytes behind such a value for its length.
+    private func checkPrimaryKey(_ change: StoredChange) throws(DatabaseError) {
+        let keyed = change.kind == .insert ? change.new : change.old
+        for index in keyed.indices where change.table.primaryKeyPositions[index] != 0 {
+            guard keyed[index] != nil else { throw corruption("a value of the primary key is undefined") }
+            for place in [change.old[index], change.new[index]] {
+                guard let place, bytes[place.lowerBound] == 5 else { continue }
+                throw corruption("a value of the primary key is NULL")
+            }
+        }
     }
 
     // MARK: - Parts
@@ -119,6 +139,10 @@ struct ChangesetReader {
         guard let end = bytes[position...].firstIndex(of: 0), end > position,
             let name = String(validating: bytes[position..<end], as: UTF8.self)
         else { throw corruption("a table has no name") }
+        let earlier = columns.updateValue(positions, forKey: name.lowercasedASCII)
+        guard earlier == nil || earlier == positions else {
+            throw corruption("table \(name) has other columns or another primary key than before")
+        }
         position = end + 1
         table = Table(name: name, primaryKeyPositions: positions)
     }

@@ -388,4 +388,38 @@ import Testing
             #expect(rows.hasPrefix(resolution == .omit ? "1|a|11" : "1|a|12"))
         }
     }
+
+    /// SQLite itself would read beyond the end of the values.
+    @Test(
+        arguments: [
+            [0x54, 1, 1, 0x50, 0x6C, 0x61, 0x79, 0x65, 0x72, 0, 18, 0, 3, 0],
+            [
+                0x54, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x70, 0x6C, 0x61, 0x79, 0x65, 0x72, 0, 18, 0, 3, 0, 5, 5, 5, 5, 5,
+                5, 5, 5,
+            ],
+            [0x54, 3, 1, 2, 0, 0x70, 0x6C, 0x61, 0x79, 0x65, 0x72, 0, 18, 0, 3, 0, 3, 0, 5],
+        ] as [[UInt8]])
+    func rebasingOnOtherColumnsThrows(_ bytes: [UInt8]) throws {
+        try withPlayers { (local, _) throws in
+            let changes = try local.recorded("INSERT INTO player VALUES (5, 'l', 1)")
+            let information = try Changeset.RebaseInformation(bytes: bytes)
+            let error = #expect(throws: DatabaseError.self) { try changes.rebased(on: information) }
+            #expect(error?.resultCode == .SQLITE_SCHEMA)
+            #expect(
+                error?.message
+                    == "could not rebase a changeset: a table has other columns or another primary key")
+        }
+    }
+
+    /// Repeated headers of a table are harmless.
+    @Test func aTableMayComeTwice() throws {
+        try withPlayers { (first, second) throws in
+            let one = try first.recorded("INSERT INTO player VALUES (5, 'l', 1)")
+            let two = try first.recorded("INSERT INTO player VALUES (6, 'm', 2)")
+            let both = try Changeset(bytes: one.bytes + two.bytes)
+            #expect(try both.concatenated(with: Changeset()).map(\.description) == both.map(\.description))
+            #expect(try second.apply(both).conflictCount == 0)
+            #expect(try second.rows() == first.rows())
+        }
+    }
 }

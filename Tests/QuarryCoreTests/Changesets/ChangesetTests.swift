@@ -131,6 +131,18 @@ import Testing
             ([0x54, 1, 1, 0x74, 0, 23, 0, 0, 0], "a value of the primary key is undefined"),
             ([0x54, 1, 1, 0x74, 0, 18, 0, 6], "there is no type of values 6"),
             ([0x54, 1, 1, 0x74, 0, 18, 0, 3, 0x8F, 0xFF, 0xFF, 0xFF, 0x7F], "it is cut off"),
+            ([0x54, 1, 1, 0x74, 0, 18, 0, 5], "a value of the primary key is NULL"),
+            ([0x54, 2, 1, 1, 0x74, 0, 9, 0, 3, 0, 5], "a value of the primary key is NULL"),
+            ([0x54, 1, 1, 0x74, 0, 23, 0, 3, 0, 5], "a value of the primary key is NULL"),
+            // Twice the same table, with other columns or another primary key.
+            (
+                [0x54, 2, 1, 0, 0x74, 0, 18, 0, 3, 0, 5, 0x54, 1, 1, 0x54, 0, 18, 0, 3, 0],
+                "table T has other columns or another primary key than before"
+            ),
+            (
+                [0x54, 2, 1, 0, 0x74, 0, 0x54, 1, 1, 0x75, 0, 0x54, 2, 1, 1, 0x74, 0],
+                "table t has other columns or another primary key than before"
+            ),
         ] as [([UInt8], String)]) func malformedBytesThrow(_ bytes: [UInt8], _ reason: String) throws
     {
         let error = #expect(throws: DatabaseError.self) { try Changeset(bytes: bytes) }
