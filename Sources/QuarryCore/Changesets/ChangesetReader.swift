@@ -11,8 +11,8 @@
 /// ```
 ///
 /// A patchset's deletion has the primary key alone, and its update has new values alone. A table may have more than one
-/// header, which must be equal: SQLite takes the columns of an earlier one for those of a later one, and reads beyond the
-/// end of its values.
+/// header, which must be equal: SQLite takes the columns of an earlier one for those of a later one, and reads beyond
+/// the end of its values.
 struct ChangesetReader {
     /// The kinds of bytes, with the first byte of their headers.
     enum Format: UInt8 {
