@@ -48,7 +48,7 @@ struct AccessRequest: Sendable {
     /// Whether the write shares its transaction with those that wait behind it.
     let sharesCommit: Bool
     /// Whether the task may stay on the library's thread after the access.
-    let mayStay: Bool
+    var mayStay: Bool
     /// Collects the events of the access, if it is traced.
     var trace: AccessTrace?
 

@@ -28,7 +28,7 @@ extension AccessRunner {
         guard deadline.hasTime else { throw deadline.hasNoTime }
         if mustYield(request.placement) { await Task.yield() }
         let place = TaskPlace(
-            request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask, mayStay: true,
+            request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask,
             deadline: deadline)
         return try await withTaskCancellationHandler {
             try await performWaiting(request, at: place, body)

@@ -97,7 +97,7 @@ final class AccessRunner: Sendable {
                 admission.withLock { $0.inlineReadDidEnd(nil) }
             }
         }
-        let place = TaskPlace(request, group, workers, waiterKind, mayStay: request.mayStay)
+        let place = TaskPlace(request, group, workers, waiterKind)
         return try await withTaskCancellationHandler {
             try await performWaiting(request, at: place, body)
         } onCancel: {
@@ -126,7 +126,7 @@ final class AccessRunner: Sendable {
                 hasRun = false
             }
         }
-        return try await withTaskExecutorPreference(workers.staying, isolation: nil) {
+        return try await withTaskExecutorPreference(workers.executor(mayStay: request.mayStay), isolation: nil) {
             let lease = try group.lease(leaseOrSlot)
             defer { group.release(lease, endsJob: true) }
             return try run(request, lease, place.token, body)
@@ -199,8 +199,8 @@ final class AccessRunner: Sendable {
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
-        let request = tracedIfAny(request)
-        let place = TaskPlace(request, group, workers, .offloadedTask, mayStay: false)
+        let request = inOwnTask(request)
+        let place = TaskPlace(request, group, workers, .offloadedTask)
         let access: @Sendable () async -> Void = {
             do {
                 try await self.performHere(request, at: place, body)
@@ -225,8 +225,8 @@ final class AccessRunner: Sendable {
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         whenReleased: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        let request = tracedIfAny(request)
-        let place = TaskPlace(request, group, workers, .offloadedTask, mayStay: false)
+        let request = inOwnTask(request)
+        let place = TaskPlace(request, group, workers, .offloadedTask)
         // Detached: the access belongs to no task of the user, whose values it would keep.
         Task.detached(executorPreference: place.executor) {
             do {
@@ -237,6 +237,13 @@ final class AccessRunner: Sendable {
             request.trace?.finish()
             whenReleased(.success(()))
         }
+    }
+
+    /// The request of an access that ends with its task.
+    private func inOwnTask(_ request: AccessRequest) -> AccessRequest {
+        var request = tracedIfAny(request)
+        request.mayStay = false
+        return request
     }
 
     // MARK: - Leases
@@ -250,7 +257,9 @@ final class AccessRunner: Sendable {
         barrier: ConnectionGroup? = nil, task: UInt,
         _ body: @Sendable (ConnectionGroup.Lease, AccessToken) async throws -> T
     ) async throws -> T {
-        let place = TaskPlace(AccessRequest(barrier: barrier), group, workers, .offloadedTask, mayStay: false)
+        var request = AccessRequest(barrier: barrier)
+        request.mayStay = false
+        let place = TaskPlace(request, group, workers, .offloadedTask)
         // Entered here, because the executor holds the task until it is served.
         group.enter(place.turn, task: task)
         return try await withTaskCancellationHandler {
@@ -292,11 +301,13 @@ final class AccessRunner: Sendable {
     ///
     /// - parameter asksAgain: whether the read had the answer `soon`.
     /// - parameter mayAsk: whether the answer may be `soon`.
-    private func placeOfRead(asksAgain: Bool = false, mayAsk: Bool = true) -> ReadAdmission.Answer {
+    private func placeOfRead(
+        asksAgain: Bool = false, mayAsk: @autoclosure () -> Bool = true
+    ) -> ReadAdmission.Answer {
         admission.lock()
         defer { admission.unlock() }
         if asksAgain { return admission.contents.pointee.askAgain { group.accessCount } }
-        return admission.contents.pointee.place(mayAsk: mayAsk) { group.accessCount }
+        return admission.contents.pointee.place(mayAsk: mayAsk()) { group.accessCount }
     }
 
     /// Whether a read may run where the task is, now or after other tasks have run.
@@ -403,10 +414,9 @@ struct TaskPlace: Sendable {
     private let group: ConnectionGroup
     private let barrier: ConnectionGroup?
 
-    /// - parameter mayStay: whether the task may stay on the library's thread after its access.
     init(
         _ request: AccessRequest, _ group: ConnectionGroup, _ workers: WorkerThreads,
-        _ waiterKind: ConnectionGroup.Machine.WaiterKind, mayStay: Bool, deadline: AccessDeadline? = nil
+        _ waiterKind: ConnectionGroup.Machine.WaiterKind, deadline: AccessDeadline? = nil
     ) {
         token = AccessToken(deadline: deadline)
         self.group = group
@@ -414,12 +424,11 @@ struct TaskPlace: Sendable {
         self.waiterKind = waiterKind
         barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
         turn = group.request(
-            token, workers, mayStay: mayStay, waiterKind, request.origin, request.trace,
-            joins: request.sharesCommit && deadline == nil)
+            token, workers, waiterKind, request, joins: request.sharesCommit && deadline == nil)
         executor =
             switch turn {
             case .waiter(let waiter): waiter
-            case .lease: mayStay ? workers.staying : workers
+            case .lease: workers.executor(mayStay: request.mayStay)
             }
     }
 

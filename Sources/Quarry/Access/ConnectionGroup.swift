@@ -363,17 +363,16 @@ final class ConnectionGroup: Sendable {
     /// Asks for a connection for a task, and enters the queue if none is free; `lease(_:)` then waits.
     ///
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
-    /// - parameter mayStay: whether it may stay there after its access.
     func request(
-        _ token: AccessToken, _ workers: WorkerThreads, mayStay: Bool, _ waiterKind: Machine.WaiterKind,
-        _ origin: AccessRequest.Origin, _ trace: AccessTrace?, joins: Bool = false
+        _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind, _ access: AccessRequest,
+        joins: Bool = false
     ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
-        let waiter = TaskWaiter(workers, waiterKind, mayStay: mayStay)
-        request(waiter, token, .connection, origin, trace, deadline: token.deadline, joins: joins)
+        let waiter = TaskWaiter(workers, waiterKind, mayStay: access.mayStay)
+        request(waiter, token, .connection, access.origin, access.trace, deadline: token.deadline, joins: joins)
         return .waiter(waiter)
     }
 

@@ -84,12 +84,12 @@ struct ReadAdmission: Sendable, Equatable {
 
     /// Where a read may run. If the answer is `here`, it counts as running until `inlineReadDidEnd`.
     ///
-    /// - parameter mayAsk: whether the answer may be `soon`.
-    mutating func place(mayAsk: Bool = true, accessCount: () -> Int) -> Answer {
+    /// - parameter mayAsk: whether the answer may be `soon`. Asked if it matters.
+    mutating func place(mayAsk: @autoclosure () -> Bool = true, accessCount: () -> Int) -> Answer {
         guard expectsInlineRead(accessCount: accessCount) else { return .elsewhere }
         guard inlineCount < maximumInlineCount else {
             // The reads that run are long after all, or have lost their processor.
-            guard mayAsk, postponedCount < Self.patience * maximumInlineCount else { return .elsewhere }
+            guard mayAsk(), postponedCount < Self.patience * maximumInlineCount else { return .elsewhere }
             postponedCount += 1
             askingCount += 1
             return .soon

@@ -80,7 +80,7 @@ extension AccessRunner {
     func performSharing<T: Sendable>(
         _ request: AccessRequest, _ groupCommit: Lock<GroupCommit>, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
-        let place = TaskPlace(request, group, workers, .offloadedTask, mayStay: true)
+        let place = TaskPlace(request, group, workers, .offloadedTask)
         let part = try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(place.executor, isolation: nil) {
                 let lease = try await group.lease(place.turn)

@@ -63,8 +63,13 @@ final class WorkerThreads: TaskExecutor {
     // Made by the first access that needs it: opening a database allocates nothing for it.
     private let madeStaying = AtomicLazyReference<StayingExecutor>()
 
-    /// These threads, for accesses whose tasks may stay.
-    var staying: StayingExecutor { madeStaying.load() ?? madeStaying.storeIfNil(StayingExecutor(self)) }
+    /// These threads, for an access.
+    ///
+    /// - parameter mayStay: whether its task may stay on its thread afterwards.
+    func executor(mayStay: Bool) -> any TaskExecutor {
+        guard mayStay else { return self }
+        return madeStaying.load() ?? madeStaying.storeIfNil(StayingExecutor(self))
+    }
 
     /// - parameter connectionCount: the number of accesses that can run at the same time.
     init(connectionCount: Int) {
