@@ -45,6 +45,25 @@ import Testing
         #expect(fixture.nodes.aborts == [], "\(name)", sourceLocation: sourceLocation)
     }
 
+    /// The program blocks the thread of its access: others read and write meanwhile.
+    @Test func aProgramThatBlocks() async throws {
+        let fixture = try ClusterFixture()
+        let isBlocked = Step("the program blocks")
+        let isWritten = Step("another task has written")
+        let program = Task {
+            try await fixture.cluster.write { db in try Self.insert(db, "a") }
+            isBlocked.reach()
+            try isWritten.wait()
+            try await fixture.cluster.write { db in try Self.insert(db, "c") }
+        }
+        try await isBlocked.reached()
+        try await fixture.cluster.write { db in try Self.insert(db, "b") }
+        #expect(try await fixture.cluster.read(Self.names) == "a,b")
+        isWritten.reach()
+        try await program.value
+        #expect(try await fixture.cluster.read(Self.names) == "a,b,c")
+    }
+
     @Test func nestedAccesses() throws {
         try expectSame("a write in a read") { writer, result in
             [

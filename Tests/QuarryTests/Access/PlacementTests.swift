@@ -147,6 +147,40 @@ import Testing
         #expect(try await !pools[count].read { _ in Self.isOffloaded })
     }
 
+    /// Reads that take a while run on the library's threads as soon as there are as many others as may run inline, also
+    /// while there is a place, and inline again when they are alone.
+    @Test func readsOfAWhileBesideOthers() async throws {
+        var configuration = Configuration()
+        let count = max(1, CooperativePool.width / 2)
+        configuration.maximumReaderCount = count + 1
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        try await openReaders(of: pool, count + 1)
+        while pool.readers.readAdmission.average <= 2 * ReadAdmission.longestInCrowd {
+            try await pool.read { _ in
+                let end = SystemClock.monotonicNanoseconds() + 400_000
+                while SystemClock.monotonicNanoseconds() < end {}
+            }
+        }
+        let mayEnd = Step("the others may end")
+        let reading = Recorded(0)
+        let others = (0..<count).map { _ in
+            OwnThread {
+                try pool.read { _ in
+                    reading.update { $0 += 1 }
+                    try mayEnd.wait()
+                }
+            }
+        }
+        try await until("the others read") { reading.value == count }
+        #expect(pool.readers.readAdmission.inlineCount == 0)
+        #expect(try await pool.read { _ in Self.isOffloaded })
+        mayEnd.reach()
+        for other in others { try await other.value }
+        try await until("reads run inline") { pool.readers.group.accessCount == 0 }
+        while try await pool.read({ _ in Self.isOffloaded }) {}
+        #expect(pool.readers.readAdmission.traffic == .light)
+    }
+
     /// One decision for the databases of a directory: long reads of one send the others' reads elsewhere, until reads
     /// of any of them are short again. A read that throws counts like another.
     @Test func longReadsOfOneDatabaseOfADirectory() async throws {

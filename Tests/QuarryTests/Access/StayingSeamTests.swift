@@ -4,6 +4,16 @@ import Testing
 
 @testable import Quarry
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Blocks the library's thread, if the task stays on it. Blocking one of Swift's would stop other tests.
+func block(until step: Step) async throws {
+    func block() throws { try step.wait() }
+    if WorkerThreads.isCurrentThread { try block() } else { try await step.reached() }
+}
+
 /// Jobs that come to a thread while its task stays: another thread has to run them, since the program may block this
 /// one.
 @Suite(.timeLimit(.minutes(2))) struct StayingSeamTests {
@@ -11,20 +21,11 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func makePool(_ name: String = "a.sqlite", readerCount: Int = 2) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.asyncExecution = .offloaded
-        configuration.maximumReaderCount = readerCount
-        return try DatabasePool(path: folder.file(name), configuration: configuration)
-    }
-
-    private static var isStaying: Bool { WorkerThreads.isCurrentThread }
-
     // MARK: - Jobs of other tasks, which come while no task is current
 
     /// The program waits for a task that it has started with `Task.immediate`.
     @Test(arguments: [false, true]) func anImmediateTask(reads: Bool) async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let hasRun = Step("the immediate task has run")
         let task = Task {
             try await pool.write { _ in }
@@ -32,7 +33,7 @@ import Testing
                 if reads { try await pool.read { _ in } } else { try await pool.write { _ in } }
                 hasRun.reach()
             }
-            try hasRun.wait()
+            try await block(until: hasRun)
             try await immediate.value
         }
         try await task.value
@@ -40,14 +41,14 @@ import Testing
 
     /// The program doesn't wait for it, but is busy: another task can write.
     @Test func anImmediateTaskThatNobodyAwaits() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let isBusy = Step("the program is busy")
         let hasWritten = Step("another task has written")
         let task = Task {
             try await pool.write { _ in }
             let immediate = Task.immediate { try await pool.write { _ in } }
             isBusy.reach()
-            try hasWritten.wait()
+            try await block(until: hasWritten)
             try await immediate.value
         }
         try await isBusy.reached()
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func anImmediateChild() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let hasRun = Step("the immediate child has run")
         let task = Task {
             try await pool.write { _ in }
@@ -69,7 +70,7 @@ import Testing
                     try await pool.write { _ in }
                     hasRun.reach()
                 }
-                try hasRun.wait()
+                try await block(until: hasRun)
                 try await group.waitForAll()
             }
         }
@@ -78,7 +79,7 @@ import Testing
 
     /// In the access itself, of another connection.
     @Test func anImmediateTaskOfAnAccess() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let hasRun = Step("the immediate task has run")
         try await pool.write { _ in
             Task.immediate {
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    /// The result of a task that nobody wants, which ends with the task and uses the database once more.
+    /// The result of a task, discarded when the task ends. It uses the database once more.
     private final class Session: Sendable {
         let end: @Sendable () -> Void
 
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test func theEndOfAResult() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let result = Recorded<Result<Void, any Error>?>(nil)
         Task {
             try await pool.write { _ in }
@@ -153,7 +154,7 @@ import Testing
     /// A write that lets others write goes back to Swift's threads between its transactions, also if its task has
     /// stayed before: those that it lets in need the same time to come.
     @Test func incrementalWritesDoNotStay() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
         for _ in 0..<20 {
             try await pool.write { _ in }
@@ -161,9 +162,174 @@ import Testing
                 try step.db.execute(sql: "INSERT INTO t VALUES (1)")
                 return step.index < 3 ? .next : .done
             }
-            #expect(!Self.isStaying)
+            #expect(!WorkerThreads.isCurrentThread)
         }
     }
+
+    // MARK: - SQL, settings, and other readers
+
+    /// SQL that begins, ends or breaks a transaction, or changes the schema, in an access that others wait behind. Its
+    /// program blocks until they have written.
+    @Test(
+        arguments: [
+            "ROLLBACK", "COMMIT", "COMMIT; BEGIN IMMEDIATE", "SAVEPOINT s; ROLLBACK TO s", "CREATE TABLE u (a)",
+            "DROP TABLE t", "ATTACH ':memory:' AS other", "DETACH main", "nonsense",
+        ], [false, true])
+    func rawSQL(_ sql: String, inTransaction: Bool) async throws {
+        let pool = try folder.offloadedPool()
+        try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a); CREATE TABLE v (a)") }
+        let isFirst = Step("the access runs")
+        let mayEnd = Step("the others wait")
+        let isWritten = Step("the others have written")
+        let access: @Sendable (Database) throws -> Void = { db in
+            isFirst.reach()
+            try mayEnd.wait()
+            try db.execute(sql: sql)
+        }
+        let first = Task {
+            // Some of these throw: that they do is tested elsewhere.
+            if inTransaction { try? await pool.write(access) } else { try? await pool.writeWithoutTransaction(access) }
+            try await block(until: isWritten)
+            // The connection is in order.
+            try await pool.write { db in try db.execute(sql: "INSERT INTO v VALUES (0)") }
+        }
+        try await isFirst.reached()
+        let others = (0..<3).map { (index: Int) in
+            Task {
+                try await pool.write { db in try db.execute(sql: "INSERT INTO v VALUES (?)", arguments: [index]) }
+            }
+        }
+        try await until("the others wait") { pool.writer.group.waiterCount == 3 }
+        mayEnd.reach()
+        for other in others { try await other.value }
+        isWritten.reach()
+        try await first.value
+        #expect(try await pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM v") } == 4)
+    }
+
+    /// A setting that changes the way of accesses to the threads.
+    enum Setting: String, CaseIterable, Sendable, CustomTestStringConvertible {
+        case noGroupCommit, acquireTimeout, statementTimeout, maximumWaiters, tracer, busyCallback, inline
+
+        var testDescription: String { rawValue }
+
+        func apply(to configuration: inout Configuration) {
+            switch self {
+            case .noGroupCommit: configuration.groupCommit = false
+            case .acquireTimeout: configuration.acquireTimeout = Step.patience
+            case .statementTimeout: configuration.statementTimeout = Step.patience
+            case .maximumWaiters: configuration.maximumWaiters = 10
+            case .tracer: configuration.tracers = [RecordingTracer([.accesses, .statements, .waits])]
+            case .busyCallback: configuration.busyMode = .callback { _ in true }
+            case .inline: configuration.asyncExecution = .inline
+            }
+        }
+    }
+
+    /// The program blocks after each kind of access until another task has made the same.
+    @Test(arguments: Setting.allCases, StayingTests.Access.allCases)
+    func settings(_ setting: Setting, _ access: StayingTests.Access) async throws {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        configuration.maximumReaderCount = 1
+        setting.apply(to: &configuration)
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let isBlocked = Step("the program blocks")
+        let isDone = Step("another task has had its access")
+        let program = Task {
+            _ = try await access.run(pool)
+            let isStaying = WorkerThreads.isCurrentThread
+            isBlocked.reach()
+            try await block(until: isDone)
+            return isStaying
+        }
+        try await isBlocked.reached()
+        for _ in 0..<3 { _ = try await access.run(pool) }
+        isDone.reach()
+        let isStaying = try await program.value
+        // A barrier of a pool is always offloaded.
+        #expect(isStaying == (setting != .inline || access == .barrier))
+    }
+
+    @Test func snapshots() async throws {
+        let pool = try folder.offloadedPool()
+        try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+        let readers: [any DatabaseReader] = [
+            try await pool.makeSnapshotAsync(), try await pool.makeSnapshotPoolAsync(),
+        ]
+        for reader in readers {
+            let isBlocked = Step("the program blocks")
+            let isDone = Step("another task has read")
+            let program = Task {
+                try await reader.read { _ in }
+                #expect(WorkerThreads.isCurrentThread)
+                isBlocked.reach()
+                try await block(until: isDone)
+                try await reader.closeAsync()
+            }
+            try await isBlocked.reached()
+            try await pool.write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            #expect(try await reader.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 0)
+            isDone.reach()
+            try await program.value
+        }
+    }
+
+    /// Closing waits for accesses, not for the programs that have made them.
+    @Test(arguments: [false, true]) func closingBesideAProgram(isAsynchronous: Bool) async throws {
+        let pool = try folder.offloadedPool()
+        let isBlocked = Step("the program blocks")
+        let isClosed = Step("the pool is closed")
+        let program = Task {
+            try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+            isBlocked.reach()
+            try await block(until: isClosed)
+            await #expect(throws: DatabaseError.self) { try await pool.write { _ in } }
+            try pool.close()
+        }
+        try await isBlocked.reached()
+        if isAsynchronous { try await pool.closeAsync() } else { try await onOwnThread { try pool.close() } }
+        isClosed.reach()
+        try await program.value
+    }
+
+    #if canImport(Glibc)
+        /// No thread can be started while a program blocks the only one: the task that asks runs its access itself.
+        @Test func noThreadIsLeft() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try TemporaryFolder()
+                let pool = try folder.offloadedPool()
+                let isBlocked = Step("the program blocks")
+                let isServed = Step("another task has read")
+                let program = Task {
+                    try await pool.write { _ in }
+                    isBlocked.reach()
+                    try isServed.wait()
+                }
+                try await isBlocked.reached()
+                #expect(pool.workers.currentThreadCount == 1)
+                // No thread gets a stack of 64 TB.
+                Self.setStackSize(1 << 46)
+                try await pool.read { _ in }
+                #expect(pool.workers.currentThreadCount == 1)
+                Self.setStackSize(1 << 23)
+                isServed.reach()
+                try await program.value
+            }
+        }
+
+        private static func setStackSize(_ size: Int) {
+            typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> CInt
+            let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+            defer { attributes.deallocate() }
+            pthread_attr_init(attributes)
+            defer { pthread_attr_destroy(attributes) }
+            #expect(pthread_attr_setstacksize(attributes, size) == 0)
+            // Not declared without _GNU_SOURCE.
+            guard let symbol = dlsym(nil, "pthread_setattr_default_np") else { return }
+            #expect(unsafeBitCast(symbol, to: SetDefault.self)(attributes) == 0)
+        }
+    #endif
 
     // MARK: - Programs that block
 
@@ -209,7 +375,7 @@ import Testing
                     case 2: try await pool.writeWithoutTransaction { _ in }
                     default: try await pool.write { _ in }
                     }
-                    guard Self.isStaying else { continue }
+                    guard WorkerThreads.isCurrentThread else { continue }
                     stays.update { $0 += 1 }
                     let goal = progress.value + 3
                     try spin(until: "others have made progress") { progress.value >= goal }
@@ -224,7 +390,7 @@ import Testing
 
     /// As many programs as may stay block in each of three databases. Swift's threads are free, and the databases work.
     @Test func theHeartGoesOnBeating() async throws {
-        let pools = try (0..<3).map { try makePool("\($0).sqlite") }
+        let pools = try (0..<3).map { try folder.offloadedPool("\($0).sqlite") }
         let mayGoOn = Step("the programs may go on")
         let blocked = Recorded(0)
         var programs: [Task<Void, any Error>] = []
@@ -234,9 +400,9 @@ import Testing
                 programs.append(
                     Task {
                         try await pool.write { _ in }
-                        #expect(Self.isStaying)
+                        #expect(WorkerThreads.isCurrentThread)
                         blocked.update { $0 += 1 }
-                        try mayGoOn.wait()
+                        try await block(until: mayGoOn)
                     })
                 try await until("the program blocks") { blocked.value == before + 1 }
             }
@@ -274,7 +440,7 @@ import Testing
                 Task {
                     try await database.write { _ in }
                     blocked.update { $0 += 1 }
-                    try mayGoOn.wait()
+                    try await block(until: mayGoOn)
                 })
             try await until("the program blocks") { blocked.value == index + 1 }
         }

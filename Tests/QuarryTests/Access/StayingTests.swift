@@ -12,15 +12,6 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func makePool(_ name: String = "a.sqlite", readerCount: Int = 2) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.asyncExecution = .offloaded
-        configuration.maximumReaderCount = readerCount
-        return try DatabasePool(path: folder.file(name), configuration: configuration)
-    }
-
-    private static var isStaying: Bool { WorkerThreads.isCurrentThread }
-
     /// An access in its different forms, each of which takes its own way to the threads.
     enum Access: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case read, unsafeRead, write, writeWithoutTransaction, barrier, readUntil, writeUntil
@@ -42,23 +33,23 @@ import Testing
     }
 
     @Test(arguments: Access.allCases) func aTaskStaysUntilItSuspends(_ access: Access) async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         for _ in 0..<10 {
             let thread = try await access.run(pool)
             #expect(Database.currentThread == thread)
-            #expect(Self.isStaying)
+            #expect(WorkerThreads.isCurrentThread)
             // It prefers no executor any more: what it starts runs on Swift's threads.
             #expect(withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil })
-            async let child = Self.isStaying
+            async let child = WorkerThreads.isCurrentThread
             #expect(await !child)
             // A single yield need not suspend.
-            try await until("the task is back on Swift's threads") { !Self.isStaying }
+            try await until("the task is back on Swift's threads") { !WorkerThreads.isCurrentThread }
         }
     }
 
     @Test func anAccessThatThrows() async throws {
         struct OwnError: Error {}
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         for _ in 0..<10 {
             await #expect(throws: OwnError.self) { try await pool.write { _ in throw OwnError() } }
             await #expect(throws: DatabaseError.self) { try await pool.read { db in try db.execute(sql: "nonsense") } }
@@ -66,9 +57,9 @@ import Testing
         #expect(try await pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
     }
 
-    /// A task that makes one access after the other has one thread, which nobody wakes.
+    /// A task that makes one access after another keeps its thread.
     @Test func accessesInALoop() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         var threads: Set<UInt> = []
         _ = try await pool.write { _ in }
         for index in 0..<100 {
@@ -95,7 +86,7 @@ import Testing
                     try mayEnd.wait()
                 }
                 // The program blocks its thread.
-                try isWritten.wait()
+                try await block(until: isWritten)
             }
             try await isFirst.reached()
             let others = (0..<3).map { _ in
@@ -119,7 +110,7 @@ import Testing
 
     /// As many programs as may stay block their threads: the database goes on, and Swift's threads are free.
     @Test(arguments: [1, 3]) func programsThatBlock(readerCount: Int) async throws {
-        let pool = try makePool(readerCount: readerCount)
+        let pool = try folder.offloadedPool(readerCount: readerCount)
         let mayGoOn = Step("the programs may go on")
         let blocked = Recorded(0)
         // One after the other, so that each finds no other job.
@@ -128,9 +119,9 @@ import Testing
             programs.append(
                 Task {
                     try await pool.write { _ in }
-                    let isStaying = Self.isStaying
+                    let isStaying = WorkerThreads.isCurrentThread
                     blocked.update { $0 += 1 }
-                    try mayGoOn.wait()
+                    try await block(until: mayGoOn)
                     return isStaying
                 })
             try await until("program \(index) blocks") { blocked.value == index + 1 }
@@ -151,12 +142,12 @@ import Testing
         for program in programs { #expect(try await program.value) }
         // The places are free again.
         _ = try await pool.write { _ in }
-        #expect(Self.isStaying)
+        #expect(WorkerThreads.isCurrentThread)
     }
 
     /// More tasks than may stay go back to Swift's threads, as many as there are places stay.
     @Test func fewStay() async throws {
-        let pool = try makePool(readerCount: 8)
+        let pool = try folder.offloadedPool(readerCount: 8)
         let count = CooperativePool.width + 2
         let allRead = Step("all read")
         let reading = Recorded(0)
@@ -173,7 +164,7 @@ import Testing
                         }
                         try allRead.wait()
                     }
-                    if Self.isStaying { staying.update { $0 += 1 } }
+                    if WorkerThreads.isCurrentThread { staying.update { $0 += 1 } }
                 }
             }
             try await tasks.waitForAll()
@@ -182,11 +173,11 @@ import Testing
     }
 
     @Test func synchronousAccessesOfATaskThatStays() async throws {
-        let pool = try makePool(readerCount: 1)
+        let pool = try folder.offloadedPool(readerCount: 1)
         func synchronously<T>(_ body: () throws -> T) rethrows -> T { try body() }
         for _ in 0..<10 {
             try await pool.write { db in try db.execute(sql: "CREATE TABLE IF NOT EXISTS t (a INTEGER)") }
-            #expect(Self.isStaying)
+            #expect(WorkerThreads.isCurrentThread)
             try synchronously {
                 try pool.write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") }
                 try pool.read { _ in try pool.write { db in try db.execute(sql: "DELETE FROM t") } }
@@ -212,7 +203,7 @@ import Testing
         }
         try await isHeld.reached()
         try await pool.read { _ in }
-        #expect(Self.isStaying)
+        #expect(WorkerThreads.isCurrentThread)
         try synchronously { try pool.write { _ in } }
         #expect(tracer.blockedThreads.count == 1)
         try await holder.value
@@ -224,11 +215,11 @@ import Testing
             let workers: WorkerThreads
             weak var released: DatabasePool?
             do {
-                let pool = try makePool("\(index).sqlite")
+                let pool = try folder.offloadedPool("\(index).sqlite")
                 released = pool
                 workers = pool.workers
                 try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-                #expect(Self.isStaying)
+                #expect(WorkerThreads.isCurrentThread)
             }
             #expect(released == nil)
             #expect(
@@ -241,9 +232,9 @@ import Testing
 
     @Test func closing() async throws {
         for index in 0..<20 {
-            let pool = try makePool("\(index).sqlite")
+            let pool = try folder.offloadedPool("\(index).sqlite")
             try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-            #expect(Self.isStaying)
+            #expect(WorkerThreads.isCurrentThread)
             if index.isMultiple(of: 2) {
                 func synchronously() throws { try pool.close() }
                 try synchronously()
@@ -256,7 +247,7 @@ import Testing
     }
 
     @Test func cancelledTasks() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         for _ in 0..<20 {
             let task = Task {
                 try await pool.write { _ in }
@@ -327,7 +318,7 @@ import Testing
     }
 
     @Test func actorsHaveTheirExecutors() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let counter = Counter()
         for _ in 0..<10 { try await counter.add(pool) }
         #expect(await counter.count == 10)
@@ -366,7 +357,7 @@ import Testing
     }
 
     @Test func theProgramsExecutorGoesOn() async throws {
-        let pool = try makePool()
+        let pool = try folder.offloadedPool()
         let executor = OwnExecutor()
         let thread = OwnThread { try executor.run() }
         let task = Task(executorPreference: executor) {

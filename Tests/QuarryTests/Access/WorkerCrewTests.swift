@@ -110,18 +110,11 @@ import Testing
         #expect(threads.count == 1)
     }
 
-    private func makePool(_ name: String, readerCount: Int) async throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.maximumReaderCount = readerCount
-        configuration.asyncExecution = .offloaded
-        return try DatabasePool(path: folder.file(name), configuration: configuration)
-    }
-
     /// The access waits for what it has asked for, which another thread has to run.
     @Test(arguments: ["asyncConcurrentRead", "asyncRead", "asyncUnsafeRead"])
     func aReadRunsBesideTheWriteThatAsksForIt(_ kind: String) async throws {
         for index in 0..<10 {
-            let pool = try await makePool("\(kind)\(index).sqlite", readerCount: 2)
+            let pool = try folder.offloadedPool("\(kind)\(index).sqlite", readerCount: 2)
             let hasRead = Step("the read has run")
             try await pool.writeWithoutTransaction { _ in
                 switch kind {
@@ -136,7 +129,7 @@ import Testing
 
     /// A write gives back a reader, which a task gets that has to run elsewhere; then the write waits for that task.
     @Test func aReaderThatAWriteGivesBackIsUsedBesideIt() async throws {
-        let pool = try await makePool("a.sqlite", readerCount: 1)
+        let pool = try folder.offloadedPool("a.sqlite", readerCount: 1)
         let isNested = Step("the read in the write has begun")
         let hasRead = Step("the task has read")
         let task = Task {
@@ -156,7 +149,7 @@ import Testing
 
     /// The second read in the write waits for the reader that a task has been handed.
     @Test func aWriteReadsTwice() async throws {
-        let pool = try await makePool("a.sqlite", readerCount: 1)
+        let pool = try folder.offloadedPool("a.sqlite", readerCount: 1)
         let isNested = Step("the read in the write has begun")
         let task = Task {
             try await isNested.reached()
@@ -178,9 +171,9 @@ import Testing
     /// Closures that are told of a refusal wait, on more threads than the closed pool has: others of its closures run
     /// all the same.
     @Test func threadsThatWaitAreReplaced() async throws {
-        let pool = try await makePool("a.sqlite", readerCount: 1)
+        let pool = try folder.offloadedPool("a.sqlite", readerCount: 1)
         try pool.close()
-        let other = try await makePool("b.sqlite", readerCount: 1)
+        let other = try folder.offloadedPool("b.sqlite", readerCount: 1)
         let hasBegun = Step("the reader is out")
         let isLast = Step("the last closure has run")
         let reader = OwnThread {

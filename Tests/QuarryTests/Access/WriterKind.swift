@@ -33,6 +33,16 @@ enum WriterKind: String, CaseIterable, Codable, CustomTestStringConvertible {
     }
 }
 
+extension TemporaryFolder {
+    /// A pool whose asynchronous accesses run on the library's threads.
+    func offloadedPool(_ name: String = "a.sqlite", readerCount: Int = 2) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.asyncExecution = .offloaded
+        configuration.maximumReaderCount = readerCount
+        return try DatabasePool(path: file(name), configuration: configuration)
+    }
+}
+
 /// Frequent accesses: a table of integers, its rows, its count.
 extension DatabaseWriter {
     /// Creates `t (a INTEGER)` with a row for each value.
