@@ -1,10 +1,11 @@
-import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
 import QuarryTestSupport
 import Synchronization
 import Testing
+
+@testable import Quarry
 
 /// Accesses of all kinds, and accesses inside others, do on a cluster what they do on a pool.
 @Suite("Accesses of a cluster", .timeLimit(.minutes(5))) struct ClusterAccessTests {
@@ -53,6 +54,8 @@ import Testing
         let program = Task {
             try await fixture.cluster.write { db in try Self.insert(db, "a") }
             isBlocked.reach()
+            // One of Swift's threads mustn't be blocked.
+            try #require(WorkerThreads.isCurrentThread)
             try isWritten.wait()
             try await fixture.cluster.write { db in try Self.insert(db, "c") }
         }
