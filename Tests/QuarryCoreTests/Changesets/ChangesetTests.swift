@@ -175,10 +175,11 @@ import Testing
                 var bytes = Bool.random(using: &random) ? original.bytes : original.patchset.bytes
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
                     let index = Int.random(in: 0..<bytes.count, using: &random)
-                    switch Int.random(in: 0..<4, using: &random) {
+                    switch Int.random(in: 0..<5, using: &random) {
                     case 0: bytes[index] = .random(in: 0 ... .max, using: &random)
                     case 1: bytes.removeSubrange(index...)
                     case 2: bytes.insert(.random(in: 0...30, using: &random), at: index)
+                    case 3: bytes += bytes[index...].prefix(.random(in: 1...100, using: &random))
                     default: bytes[index] ^= 1 << UInt8.random(in: 0...7, using: &random)
                     }
                     if bytes.isEmpty { bytes = [0x54] }
@@ -210,6 +211,12 @@ import Testing
         }
         if let information = try? Changeset.RebaseInformation(bytes: bytes) {
             attempt { try other.rebased(on: information) }
+            attempt {
+                try Changeset(bytes: bytes).rebased(on: information, Changeset.RebaseInformation(bytes: other.bytes))
+            }
+            attempt {
+                try Changeset(bytes: bytes).rebased(on: Changeset.RebaseInformation(bytes: other.inverted().bytes))
+            }
         }
         return isAccepted
     }
