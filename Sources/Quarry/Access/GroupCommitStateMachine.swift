@@ -50,6 +50,11 @@ struct GroupCommitStateMachine: Equatable {
     /// Whether another write may follow the running one.
     func mayGoOn(now: UInt64) -> Bool { count + 1 < limits.count && now &- start < limits.time }
 
+    /// Whether the task that has ended the transaction goes back to Swift's threads, where those of the other writes
+    /// come from. If it stayed, it would write alone before these are back: eight tasks made 25,000 durable writes a
+    /// second, was 35,000.
+    var sendsBack: Bool { waitingCount >= 2 }
+
     /// A write has run.
     ///
     /// - parameter hasNext: whether another goes on with the transaction.

@@ -71,7 +71,9 @@ extension AccessRunner {
     /// The outcome of a write that has run.
     private enum Part<T: Sendable>: Sendable {
         /// Its transaction has ended, or its changes were rolled back alone.
-        case ended(Result<T, any Error>)
+        ///
+        /// - leaves: whether the task goes back to Swift's threads.
+        case ended(Result<T, any Error>, leaves: Bool)
         /// Its changes are kept if the transaction is committed.
         case waits(TransactionEnd, Result<T, any Error>)
     }
@@ -90,7 +92,9 @@ extension AccessRunner {
             place.cancel()
         }
         switch part {
-        case .ended(let result): return try result.get()
+        case .ended(let result, let leaves):
+            if leaves { await WorkerThreads.leave() }
+            return try result.get()
         case .waits(let end, let result):
             try await end.wait()
             return try result.get()
@@ -113,7 +117,7 @@ extension AccessRunner {
         } catch {
             group.release(lease, endsJob: true)
             shared?.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(error)))
-            return .ended(.failure(error))
+            return .ended(.failure(error), leaves: false)
         }
         var machine = shared?.machine ?? GroupCommitStateMachine(limits, now: SystemClock.monotonicNanoseconds())
         let client = request.trace?.accessWillRun(db)
@@ -133,7 +137,7 @@ extension AccessRunner {
                 $0.openTransaction = GroupCommit.OpenTransaction(machine: machine, end: transactionEnd)
             }
             if let next { group.perform([next], endsJob: true, suspends: end == .kept) }
-            return end == .kept ? .waits(transactionEnd, result) : .ended(result)
+            return end == .kept ? .waits(transactionEnd, result) : .ended(result, leaves: false)
         case .commit:
             let commit = Result { try db.commitParts(keepsPart: end == .kept) }
             if case .failure(let error) = commit, end == .kept { result = .failure(error) }
@@ -145,7 +149,7 @@ extension AccessRunner {
             endPart(&result, request, lease, client)
             if let shared, let reason { shared.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(reason))) }
         }
-        return .ended(result)
+        return .ended(result, leaves: machine.sendsBack)
     }
 
     /// Ends the access of the last write of a transaction.

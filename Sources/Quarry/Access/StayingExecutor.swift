@@ -8,7 +8,7 @@
 /// ended and the task no longer prefers this executor. Before that, the task prefers this executor, and so queues
 /// itself here on the way: the thread goes on with it at once (`ThreadState.takesBack`). A runtime that compares
 /// executors in another way changes threads, as it does for tasks that may not stay. So does a task that has an actor
-/// or an executor of its own.
+/// or an executor of its own. `WorkerThreads.leave` sends a task back.
 ///
 /// The code of the program after the access may be long, or block. Therefore a thread whose task may stay
 /// * isn't counted on for further jobs: another is started if need be, even if there are as many as there are

@@ -208,6 +208,8 @@ final class WorkerThreads: TaskExecutor {
         let task: TaskIdentity?
         /// The job with which the thread goes on.
         var next: Job?
+        /// The task leaves the thread once it has suspended.
+        var leaving: UnsafeContinuation<Void, Never>?
     }
 
     /// A state for a new thread. One of a thread that has ended is used again.
@@ -330,8 +332,17 @@ final class WorkerThreads: TaskExecutor {
             thread.pointee.stay = Stay(task: TaskIdentity(job.job))
             job.job.runSynchronously(on: StayingExecutor.pool)
             next = thread.pointee.stay?.next
+            // No task runs here now: this one goes on elsewhere.
+            thread.pointee.stay?.leaving?.resume()
         }
         thread.pointee.stay = nil
+    }
+
+    /// Lets the current task go back to its own executor if it has stayed on a thread of the library. A
+    /// `Task.yield()` need not suspend it.
+    static func leave() async {
+        guard let state = currentState, state.pointee.stay != nil else { return }
+        await withUnsafeContinuation { state.pointee.stay?.leaving = $0 }
     }
 
     private func takeJob(_ state: inout State) -> Job? {

@@ -23,8 +23,9 @@ import Testing
     @Test func bounds() {
         var machine = GroupCommitStateMachine(limits, now: 1_000)
         #expect(machine.mayGoOn(now: 1_099) && !machine.mayGoOn(now: 1_100))
-        for _ in 0..<3 {
+        for count in 0..<3 {
             #expect(machine.mayGoOn(now: 1_000))
+            #expect(machine.sendsBack == (count >= 2))
             #expect(machine.partDidEnd(.kept, hasNext: true) == .pass)
         }
         #expect(!machine.mayGoOn(now: 1_000))

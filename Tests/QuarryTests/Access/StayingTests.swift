@@ -108,6 +108,38 @@ import Testing
         }
     }
 
+    /// The last write of a shared transaction stays beside one other. Beside more, it goes back with these, and they
+    /// share the next transaction.
+    @Test(arguments: [1, 2, 3]) func theLastOfASharedTransaction(others: Int) async throws {
+        for round in 0..<5 {
+            // Threads of a round may take a moment until they count as free.
+            let pool = try folder.offloadedPool("\(round).sqlite")
+            pool.writer.groupCommit?.withLock { $0.limits.time = .max }
+            let isFirst = Step("the first write runs")
+            let mayEnd = Step("the others wait")
+            let first = Task {
+                try await pool.write { _ in
+                    isFirst.reach()
+                    try mayEnd.wait()
+                }
+            }
+            try await isFirst.reached()
+            var later: [Task<Bool, any Error>] = []
+            for index in 1...others {
+                later.append(
+                    Task {
+                        try await pool.write { _ in }
+                        return WorkerThreads.isCurrentThread
+                    })
+                try await until("write \(index) waits") { pool.writer.group.waiterCount == index }
+            }
+            mayEnd.reach()
+            for task in later.dropLast() { _ = try await task.value }
+            #expect(try await later.last?.value == (others < 2))
+            try await first.value
+        }
+    }
+
     /// As many programs as may stay block their threads: the database goes on, and Swift's threads are free.
     @Test(arguments: [1, 3]) func programsThatBlock(readerCount: Int) async throws {
         let pool = try folder.offloadedPool(readerCount: readerCount)
