@@ -72,7 +72,7 @@ extension AccessRunner {
     private enum Part<T: Sendable>: Sendable {
         /// Its transaction has ended, or its changes were rolled back alone.
         ///
-        /// - leaves: whether the task goes back to Swift's threads.
+        /// - parameter leaves: whether the task goes back to Swift's threads.
         case ended(Result<T, any Error>, leaves: Bool)
         /// Its changes are kept if the transaction is committed.
         case waits(TransactionEnd, Result<T, any Error>)
