@@ -207,9 +207,12 @@ import Testing
             }
         }
         #expect(backingUp > 10)
-        try folder.makeBackup(of: queue)
-        let leftovers = try files.names.filter { $0.hasSuffix(".partial") }
-        #expect(leftovers == [], "the next backup removes what is left")
+        // A process that another test starts has all locks of this one for a moment.
+        try spin(until: "a backup removes what is left") {
+            time.update { $0 += 1000 }
+            try folder.makeBackup(of: queue)
+            return try !files.names.contains { $0.hasSuffix(".partial") }
+        }
     }
 
     @Test func leftoversOfOtherTimesAreRemoved() throws {
