@@ -15,6 +15,7 @@ public func until(_ name: String, _ condition: () throws -> Bool) async throws {
 
 /// As `until`, on a thread of one's own.
 public func spin(until name: String, _ condition: () throws -> Bool) throws {
+    SwiftThreads.willBlock(until: name)
     let end = SystemClock.monotonicNanoseconds() + UInt64(Step.patience * 1e9)
     while try !condition() {
         if SystemClock.monotonicNanoseconds() > end { throw Step.NeverReached(name) }

@@ -52,6 +52,7 @@ public final class Step: Sendable {
 
     /// Waits on a thread of one's own.
     public func wait() throws {
+        SwiftThreads.willBlock(until: name)
         let semaphore = DispatchSemaphore(value: 0)
         guard let id = add({ _ in semaphore.signal() }) else { return }
         if semaphore.wait(timeout: .now() + Self.patience) == .timedOut, remove(id) != nil { throw neverReached }

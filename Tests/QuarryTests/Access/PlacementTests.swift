@@ -121,9 +121,7 @@ import Testing
 
     /// Reads that turn out to be long hold half of Swift's threads, also if each has a database of a directory, and the
     /// next one runs elsewhere.
-    ///
-    /// Serialized: together the two cases hold all threads.
-    @Test(.serialized, arguments: [false, true]) func readsBesideLongOnes(inDirectory: Bool) async throws {
+    @Test(.blocksSwiftThreads, arguments: [false, true]) func readsBesideLongOnes(inDirectory: Bool) async throws {
         let count = max(1, CooperativePool.width / 2)
         let pools = try await poolsOfOneCrew(inDirectory: inDirectory, longReads: count)
         let mayEnd = Step("another read has run")

@@ -85,7 +85,7 @@ import Testing
         #expect(try await access.run(writer) { db in try db.values() } == [], "the next access feels nothing")
     }
 
-    @Test(arguments: Situation.all) func betweenStatements(_ situation: Situation) async throws {
+    @Test(.blocksSwiftThreads, arguments: Situation.all) func betweenStatements(_ situation: Situation) async throws {
         let writer = try await make(situation)
         let access = situation.access
         let hasBegun = Step("a statement has run")
@@ -107,7 +107,8 @@ import Testing
     }
 
     /// A closure that has all it needs gives its result. Only a commit is refused to a task that is cancelled.
-    @Test(arguments: Situation.all) func afterTheLastStatement(_ situation: Situation) async throws {
+    @Test(.blocksSwiftThreads, arguments: Situation.all) func afterTheLastStatement(_ situation: Situation) async throws
+    {
         let writer = try await make(situation)
         let access = situation.access
         let hasRead = Step("the last statement has run")

@@ -295,7 +295,7 @@ import Testing
 
     /// Reads that find Swift's threads taken ask again, after others have run. A task that stays needs none of those
     /// threads, and isn't sent to them.
-    @Test func measuredReadsOfATaskThatStays() async throws {
+    @Test(.blocksSwiftThreads) func measuredReadsOfATaskThatStays() async throws {
         var configuration = Configuration()
         configuration.maximumReaderCount = CooperativePool.width + 1
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)

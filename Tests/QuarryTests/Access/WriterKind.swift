@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryCore
 import QuarryTestSupport
 import Testing
 
@@ -62,13 +63,17 @@ extension Database {
 
     func count() throws -> Int { try Int.fetchOne(self, sql: "SELECT COUNT(*) FROM t") ?? -1 }
 
-    /// Runs as long as nobody interrupts it: the rows of an endless query.
+    /// Runs until it is interrupted: the rows of an endless query. It throws after some minutes, so that a test ends
+    /// whose canceller has failed.
     func runForever() throws {
-        try execute(
-            sql: """
-                WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
-                SELECT n FROM numbers WHERE n < 0
-                """)
+        try interrupting(at: SystemClock.monotonicNanoseconds() + UInt64(2 * Step.patience * 1e9)) {
+            try execute(
+                sql: """
+                    WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
+                    SELECT n FROM numbers WHERE n < 0
+                    """)
+        }
+        throw Step.NeverReached("the interruption of an endless query")
     }
 }
 

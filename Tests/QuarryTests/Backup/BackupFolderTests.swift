@@ -146,7 +146,7 @@ import Testing
     }
 
     /// Each call of the file system fails, one run for each.
-    @Test func eachCallFails() throws {
+    @Test func eachCallFails() async throws {
         let made = try make(4, apartBy: 1000)
         try damage(made[3])
         let (whole, bytes) = (try contents(of: queue), try files.bytes)
@@ -208,7 +208,7 @@ import Testing
         }
         #expect(backingUp > 10)
         // A process that another test starts has all locks of this one for a moment.
-        try spin(until: "a backup removes what is left") {
+        try await until("a backup removes what is left") {
             time.update { $0 += 1000 }
             try folder.makeBackup(of: queue)
             return try !files.names.contains { $0.hasSuffix(".partial") }

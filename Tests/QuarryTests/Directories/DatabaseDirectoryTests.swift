@@ -178,7 +178,7 @@ import Testing
         #expect(directory.statistics.openCount == 1)
     }
 
-    @Test func accessesThatGiveUp() throws {
+    @Test(.blocksSwiftThreads) func accessesThatGiveUp() throws {
         let directory = try make(1)
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         let c = try directory.database(named: "c")

@@ -118,7 +118,7 @@ import Testing
         #expect(try await writer.playerIDs() == Array(1...100))
     }
 
-    @Test func cancelledWhileWaiting() async throws {
+    @Test(.blocksSwiftThreads) func cancelledWhileWaiting() async throws {
         let (writer, group) = try writer(.pool)
         let next = try NextWrite(of: writer)
         let told = Recorded(0)
