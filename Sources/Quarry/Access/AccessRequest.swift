@@ -68,13 +68,13 @@ struct AccessRequest: Sendable {
 
     /// An access with a barrier. It holds a connection while it waits for others, so it must not need one of Swift's
     /// threads to continue: it is always offloaded.
-    init(barrier: ConnectionGroup?, origin: Origin = .user) {
+    init(barrier: ConnectionGroup?, origin: Origin = .user, mayStay: Bool = true) {
         kind = .bare
         placement = .offloaded
         self.barrier = barrier
         self.origin = origin
         sharesCommit = false
-        mayStay = true
+        self.mayStay = mayStay
     }
 }
 

@@ -257,8 +257,7 @@ final class AccessRunner: Sendable {
         barrier: ConnectionGroup? = nil, task: UInt,
         _ body: @Sendable (ConnectionGroup.Lease, AccessToken) async throws -> T
     ) async throws -> T {
-        var request = AccessRequest(barrier: barrier)
-        request.mayStay = false
+        let request = AccessRequest(barrier: barrier, mayStay: false)
         let place = TaskPlace(request, group, workers, .offloadedTask)
         // Entered here, because the executor holds the task until it is served.
         group.enter(place.turn, task: task)

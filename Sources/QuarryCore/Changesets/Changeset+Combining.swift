@@ -15,11 +15,14 @@ extension ChangesetCalls {
     }
 
     static func check(_ code: CInt, _ operation: String) throws(DatabaseError) {
-        guard code != ResultCode.SQLITE_OK.rawValue else { return }
+        if code != ResultCode.SQLITE_OK.rawValue { throw error(ResultCode(rawValue: code), operation) }
+    }
+
+    static func error(_ code: ResultCode, _ operation: String) -> DatabaseError {
         let reason =
-            code == ResultCode.SQLITE_SCHEMA.rawValue
-            ? "a table has other columns or another primary key" : SQLiteLibrary.errorString(code)
-        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "\(operation): \(reason)")
+            code == .SQLITE_SCHEMA
+            ? "a table has other columns or another primary key" : SQLiteLibrary.errorString(code.rawValue)
+        return DatabaseError(resultCode: code, message: "\(operation): \(reason)")
     }
 
     static func concatenate(_ first: [UInt8], _ second: [UInt8]) throws -> [UInt8] {
@@ -135,13 +138,15 @@ extension Changeset {
         for information in applied { try ChangesetCalls.check(rebaser.configure(information.bytes), operation) }
         return Changeset(unchecked: try ChangesetCalls.result(rebaser.rebase(bytes), operation))
     }
-    /// SQLite doesn't compare them, and would read beyond the end of values.
+
+    /// Throws if a table has other columns in what was applied. SQLite doesn't compare them, and would read beyond the
+    /// end of values.
     private func checkColumns(_ applied: [RebaseInformation], _ operation: String) throws(DatabaseError) {
-        let own = ChangesetReader.columns(bytes, .changeset)
+        let own = ChangesetReader.columns(ofChangeset: bytes)
         for information in applied {
-            let others = ChangesetReader.columns(information.bytes, .changeset, allowsUndefined: true)
+            let others = ChangesetReader.columns(ofChangeset: information.bytes)
             guard others.allSatisfy({ own[$0] == nil || own[$0] == $1 }) else {
-                return try ChangesetCalls.check(ResultCode.SQLITE_SCHEMA.rawValue, operation)
+                throw ChangesetCalls.error(.SQLITE_SCHEMA, operation)
             }
         }
     }

@@ -62,9 +62,11 @@ struct ChangesetReader {
         while try reader.nextStored() != nil {}
     }
 
-    /// For the lowercase name of each table in bytes that were checked, its columns' positions in the primary key.
-    static func columns(_ bytes: [UInt8], _ format: Format, allowsUndefined: Bool = false) -> [String: [UInt8]] {
-        var reader = ChangesetReader(bytes, format, allowsUndefined: allowsUndefined)
+    /// For the lowercase name of each table, its columns' positions in the primary key.
+    ///
+    /// - parameter bytes: a changeset, or the bytes for a rebaser, that were checked.
+    static func columns(ofChangeset bytes: [UInt8]) -> [String: [UInt8]] {
+        var reader = ChangesetReader(bytes, .changeset, allowsUndefined: true)
         while (try? reader.nextStored()) != nil {}
         return reader.columns
     }

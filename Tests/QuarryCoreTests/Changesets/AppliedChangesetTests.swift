@@ -411,6 +411,19 @@ import Testing
         }
     }
 
+    /// Two changesets that were applied have other columns for a table that the local changes don't have.
+    @Test func rebasingOnInformationThatDisagreesThrows() throws {
+        try withPlayers { (local, _) throws in
+            let changes = try local.recorded("INSERT INTO player VALUES (5, 'l', 1)")
+            let one = try Changeset.RebaseInformation(bytes: [0x54, 1, 1, 0x74, 0, 18, 0, 3, 0])
+            let two = try Changeset.RebaseInformation(bytes: [0x54, 2, 1, 0, 0x74, 0, 18, 0, 3, 0, 5])
+            expectError(
+                .SQLITE_SCHEMA, "could not rebase a changeset: a table has other columns or another primary key"
+            ) { try changes.rebased(on: one, two) }
+            #expect(try changes.rebased(on: one).map(\.description) == changes.map(\.description))
+        }
+    }
+
     /// Repeated headers of a table are harmless.
     @Test func aTableMayComeTwice() throws {
         try withPlayers { (first, second) throws in

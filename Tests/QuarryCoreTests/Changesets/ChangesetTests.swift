@@ -152,6 +152,38 @@ import Testing
             "\(String(describing: error))")
     }
 
+    /// SQLite would read beyond the end of the values, as of a changeset's.
+    @Test(
+        arguments: [
+            ([0x50, 1, 1, 0x74, 0, 18, 0, 5], "a value of the primary key is NULL"),
+            ([0x50, 1, 1, 0x74, 0, 9, 0, 5], "a value of the primary key is NULL"),
+            ([0x50, 2, 1, 0, 0x74, 0, 23, 0, 5, 3, 0], "a value of the primary key is NULL"),
+            (
+                [0x50, 2, 1, 0, 0x74, 0, 18, 0, 3, 0, 5, 0x50, 1, 1, 0x54, 0, 18, 0, 3, 0],
+                "table T has other columns or another primary key than before"
+            ),
+        ] as [([UInt8], String)]) func patchsetsThatSQLiteWouldFollowTooFar(_ bytes: [UInt8], _ reason: String) throws
+    {
+        let error = #expect(throws: DatabaseError.self) { try Patchset(bytes: bytes) }
+        #expect(error?.resultCode == .SQLITE_CORRUPT)
+        #expect(error?.message?.hasPrefix("the bytes are no patchset: \(reason) (byte ") == true)
+    }
+
+    @Test(
+        arguments: [
+            ([0x54, 1, 1, 0x74, 0, 18, 0, 5], "a value of the primary key is NULL"),
+            ([0x54, 2, 1, 0, 0x74, 0, 9, 0, 5, 0], "a value of the primary key is NULL"),
+            (
+                [0x54, 2, 1, 0, 0x74, 0, 18, 0, 3, 0, 0, 0x54, 1, 1, 0x54, 0, 18, 0, 3, 0],
+                "table T has other columns or another primary key than before"
+            ),
+        ] as [([UInt8], String)])
+    func rebaseInformationThatSQLiteWouldFollowTooFar(_ bytes: [UInt8], _ reason: String) throws {
+        let error = #expect(throws: DatabaseError.self) { try Changeset.RebaseInformation(bytes: bytes) }
+        #expect(error?.resultCode == .SQLITE_CORRUPT)
+        #expect(error?.message?.hasPrefix("the bytes are no changeset: \(reason) (byte ") == true)
+    }
+
     @Test func aChangesetIsNoPatchset() throws {
         try withPlayers { (first, _) throws in
             let changeset = try first.recorded("DELETE FROM player")

@@ -90,18 +90,26 @@ import Testing
     /// Opens all connections of a pool's readers, by as many reads at once.
     private func openReaders(of pool: DatabasePool, _ count: Int) async throws {
         let areOpen = Step("all read")
-        let open = Recorded(0)
+        let threads = try await threadsThatRead(pool, count, until: areOpen)
+        areOpen.reach()
+        for thread in threads { try await thread.value }
+    }
+
+    /// Threads that read until a step is reached.
+    private func threadsThatRead(
+        _ pool: DatabasePool, _ count: Int, until step: Step
+    ) async throws -> [OwnThread<Void>] {
+        let reading = Recorded(0)
         let threads = (0..<count).map { _ in
             OwnThread {
                 try pool.read { _ in
-                    open.update { $0 += 1 }
-                    try areOpen.wait()
+                    reading.update { $0 += 1 }
+                    try step.wait()
                 }
             }
         }
-        try await until("all read") { open.value == count }
-        areOpen.reach()
-        for thread in threads { try await thread.value }
+        try await until("all read") { reading.value == count }
+        return threads
     }
 
     /// The pools whose reads share the library's threads, with open readers. The last one's reads aren't long.
@@ -160,16 +168,7 @@ import Testing
             }
         }
         let mayEnd = Step("the others may end")
-        let reading = Recorded(0)
-        let others = (0..<count).map { _ in
-            OwnThread {
-                try pool.read { _ in
-                    reading.update { $0 += 1 }
-                    try mayEnd.wait()
-                }
-            }
-        }
-        try await until("the others read") { reading.value == count }
+        let others = try await threadsThatRead(pool, count, until: mayEnd)
         #expect(pool.readers.readAdmission.inlineCount == 0)
         #expect(try await pool.read { _ in Self.isOffloaded })
         mayEnd.reach()

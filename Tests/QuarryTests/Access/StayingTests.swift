@@ -114,30 +114,66 @@ import Testing
         for round in 0..<5 {
             // Threads of a round may take a moment until they count as free.
             let pool = try folder.offloadedPool("\(round).sqlite")
-            pool.writer.groupCommit?.withLock { $0.limits.time = .max }
-            let isFirst = Step("the first write runs")
-            let mayEnd = Step("the others wait")
-            let first = Task {
-                try await pool.write { _ in
-                    isFirst.reach()
-                    try mayEnd.wait()
-                }
+            let isStaying = try await shareTransaction(of: pool, others: others - 1) {
+                try await pool.write { _ in }
+                return WorkerThreads.isCurrentThread
             }
-            try await isFirst.reached()
-            var later: [Task<Bool, any Error>] = []
-            for index in 1...others {
-                later.append(
-                    Task {
-                        try await pool.write { _ in }
-                        return WorkerThreads.isCurrentThread
-                    })
-                try await until("write \(index) waits") { pool.writer.group.waiterCount == index }
-            }
-            mayEnd.reach()
-            for task in later.dropLast() { _ = try await task.value }
-            #expect(try await later.last?.value == (others < 2))
-            try await first.value
+            #expect(isStaying == (others < 2))
         }
+    }
+
+    /// Makes writes share a transaction: a first, others, and the last.
+    ///
+    /// - returns: what the last returns.
+    private func shareTransaction<T: Sendable>(
+        of pool: DatabasePool, others: Int, executor: (any TaskExecutor)? = nil,
+        last: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        pool.writer.groupCommit?.withLock { $0.limits.time = .max }
+        let isFirst = Step("the first write runs")
+        let mayEnd = Step("the others wait")
+        let first = Task {
+            try await pool.write { _ in
+                isFirst.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await isFirst.reached()
+        var later: [Task<Void, any Error>] = []
+        for index in 0..<others {
+            later.append(Task { try await pool.write { _ in } })
+            try await until("write \(index) waits") { pool.writer.group.waiterCount == index + 1 }
+        }
+        let lastTask = Task(executorPreference: executor) { try await last() }
+        try await until("the last write waits") { pool.writer.group.waiterCount == others + 1 }
+        mayEnd.reach()
+        try await first.value
+        for task in later { try await task.value }
+        return try await lastTask.value
+    }
+
+    /// The last write of a transaction goes back also if it fails, or has an executor of its own.
+    @Test func theLastOfASharedTransactionIsAnother() async throws {
+        struct OwnError: Error {}
+        let pool = try folder.offloadedPool()
+        let counter = Counter()
+        for _ in 0..<5 {
+            let hasFailed = try await shareTransaction(of: pool, others: 2) {
+                await #expect(throws: OwnError.self) { try await pool.write { _ in throw OwnError() } }
+                return !WorkerThreads.isCurrentThread
+            }
+            #expect(hasFailed)
+            let isCancelled = try await shareTransaction(of: pool, others: 2) {
+                await #expect(throws: CancellationError.self) {
+                    try await pool.write { _ in withUnsafeCurrentTask { $0?.cancel() } }
+                }
+                return !WorkerThreads.isCurrentThread
+            }
+            #expect(isCancelled)
+            try await shareTransaction(of: pool, others: 2) { try await counter.add(pool) }
+            try await shareTransaction(of: pool, others: 2) { try await onMainActor(pool) }
+        }
+        #expect(await counter.count == 5)
     }
 
     /// As many programs as may stay block their threads: the database goes on, and Swift's threads are free.
@@ -400,6 +436,10 @@ import Testing
             }
         }
         try await task.value
+        try await shareTransaction(of: pool, others: 2, executor: executor) {
+            try await pool.write { _ in }
+            #expect(Database.currentThread == executor.thread.value)
+        }
         executor.end()
         try await thread.value
     }
