@@ -242,15 +242,33 @@ import Testing
             attempt { try applyAndRollBack(patchset, in: db) }
         }
         if let information = try? Changeset.RebaseInformation(bytes: bytes) {
-            attempt { try other.rebased(on: information) }
-            attempt {
-                try Changeset(bytes: bytes).rebased(on: information, Changeset.RebaseInformation(bytes: other.bytes))
+            if !rowsComeAgain(bytes) { attempt { try other.rebased(on: information) } }
+            if !rowsComeAgain(bytes, other.bytes) {
+                attempt {
+                    try Changeset(bytes: bytes).rebased(
+                        on: information, Changeset.RebaseInformation(bytes: other.bytes))
+                }
             }
             attempt {
                 try Changeset(bytes: bytes).rebased(on: Changeset.RebaseInformation(bytes: other.inverted().bytes))
             }
         }
         return isAccepted
+    }
+
+    /// Whether a row comes again after its deletion. SQLite's rebaser, 3.40.1 and 3.54.0, then loses some bytes, which
+    /// the leak sanitizer reports.
+    private func rowsComeAgain(_ parts: [UInt8]...) -> Bool {
+        var deleted: Set<String> = []
+        for bytes in parts {
+            var reader = ChangesetReader(bytes, .changeset, allowsUndefined: true)
+            while let change = try? reader.next() {
+                let row = "\(change.table.lowercased()) \(change.primaryKey)"
+                if deleted.contains(row) { return true }
+                if change.kind == .delete { deleted.insert(row) }
+            }
+        }
+        return false
     }
 
     private func applyAndRollBack(_ changeset: some ChangesetProtocol, in db: Database) throws {
