@@ -21,18 +21,12 @@ FIGURES ?=
 ARGS ?=
 comma := ,
 
-# The index for editors without the system's modules: a build takes a tenth less time.
-SMALL_INDEX := -Xswiftc -index-ignore-system-modules
-
 # The packages beside the library share one build folder, so that the library is compiled once for all of them. Swift
 # mustn't keep the plan of a build there: it is that of another package. Hence `swift build` in a package's own folder
-# and in the library's uses other build folders.
-IN_PACKAGE = --scratch-path .build-packages --disable-build-manifest-caching $(SMALL_INDEX) --package-path
-
-# Options of builds in .build. .ci/run asks for the small index. It is not the default, since a `swift build` by hand
-# would then compile everything again.
-BUILD_OPTIONS ?=
-BUILD_TESTS = swift build --build-tests $(BUILD_OPTIONS)
+# and in the library's uses other build folders. Editors use those, so the index here leaves out the system's modules: a
+# build takes a tenth less time.
+IN_PACKAGE = --scratch-path .build-packages --disable-build-manifest-caching -Xswiftc -index-ignore-system-modules \
+	--package-path
 
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
 WIDTH_OPTION := --experimental-maximum-parallelization-width
@@ -58,7 +52,7 @@ build: setup ## Build the library
 
 test: setup ## Run all tests, also of the packages beside the library (FILTER=name: the library's matching tests)
 	Scripts/report-failures --self-test
-	$(BUILD_TESTS)
+	swift build --build-tests
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
 	Scripts/check-operators --self-test
@@ -73,14 +67,14 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(SERVER))
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
-	$(BUILD_TESTS)
+	swift build --build-tests
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
 		$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
 	folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
 		$(TEST_AT_ONCE) --skip-build --filter AvailabilityTests
 
 stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching tests)
-	$(BUILD_TESTS)
+	swift build --build-tests
 	QUARRY_STRESS_SECONDS=$(SECONDS) \
 		$(TEST) --skip-build --filter '$(or $(FILTER),QuarryStressTests)'
 
@@ -110,7 +104,7 @@ docs: setup ## Build the documentation into .build/documentation
 compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: rewrite texts)
 	swift build $(IN_PACKAGE) Benchmarks --product grdb-programs
 	@"$$(swift build $(IN_PACKAGE) Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
-	$(BUILD_TESTS)
+	swift build --build-tests
 	$(TEST_AT_ONCE) --skip-build --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)

