@@ -1,4 +1,4 @@
-public import Quarry
+import Quarry
 
 /// All that the catalogue has on one package, and the packages that it needs.
 public struct PackageSheet: Sendable, Equatable {

@@ -1,4 +1,4 @@
-public import Quarry
+import Quarry
 
 /// A package in a list or in the results of a search.
 public struct ListedPackage: CatalogRow {
