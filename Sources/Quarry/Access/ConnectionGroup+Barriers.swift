@@ -48,9 +48,15 @@ extension ConnectionGroup {
             state.barrierTask = task
         }
         guard !decide({ $0.takeBack(lease.slot) }) else { return }
-        barredGroup.endBarrier()
-        endBarrier()
-        throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "\(name) is lent to an access that has ended")
+        Self.endBarriers([self, barredGroup])
+        throw isStillLent
+    }
+
+    /// The barriers of all groups that close are granted: the connections of this one are lent no more.
+    func endLending() throws { if !decide({ $0.endLending() }) { throw isStillLent } }
+
+    private var isStillLent: DatabaseError {
+        DatabaseError(resultCode: .SQLITE_INTERNAL, message: "\(name) is lent to an access that has ended")
     }
 
     /// Lends the connection of a barrier that was granted at once: accesses that borrow may wait already.
@@ -60,17 +66,58 @@ extension ConnectionGroup {
 
     /// - parameter endsJob: as in `release`.
     func endBarrier(endsJob: Bool = false) {
-        let (actions, dropped, isEnding) = state.withLock { state in
-            state.barrierHolder = nil
-            state.barrierTask = 0
-            let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
-            watch(&state)
-            return (actions, Self.takeDropped(&state, actions), state.whenUnused != nil)
-        }
-        perform(actions, endsJob: endsJob)
-        Self.close(dropped, state)
-        if isEnding { Self.tellIfUnused(state) }
+        let end = state.withLock { endBarrier(&$0) }
+        perform(end.actions, endsJob: endsJob)
+        barrierDidEnd(end)
         gate?.mayBeIdle()
+    }
+
+    /// Ends the barriers of some groups in one step: no access sees one of them ended and another not. Connections that
+    /// were closed under them are opened again when needed.
+    ///
+    /// - parameter groups: in the order in which they were waited for, which is the order of their locks.
+    static func endBarriers(_ groups: some Collection<ConnectionGroup>) {
+        endBarriers(groups) { group, state in
+            let forgotten = group.forgetClosed(&state)
+            return group.endBarrier(&state, forgetting: forgotten)
+        }
+        for group in groups { group.gate?.mayBeIdle() }
+    }
+
+    /// - parameter end: ends the barrier of a group, whose lock is held; nil to leave it as it is.
+    static func endBarriers(
+        _ groups: some Collection<ConnectionGroup>, _ end: (ConnectionGroup, inout State) -> BarrierEnd?
+    ) {
+        for group in groups { group.state.lock() }
+        let ends = groups.map { group in end(group, &group.state.contents.pointee) }
+        for group in groups { group.state.unlock() }
+        for (group, end) in zip(groups, ends) { group.perform(end?.actions ?? []) }
+        for (group, end) in zip(groups, ends) { if let end { group.barrierDidEnd(end) } }
+    }
+
+    /// The work that the end of a barrier leaves to do without the lock.
+    struct BarrierEnd {
+        fileprivate let actions: [Machine.Action]
+        fileprivate let dropped: [Connection]
+        fileprivate let isEnding: Bool
+    }
+
+    /// Ends the barrier, with the lock held. Its actions and `barrierDidEnd` follow.
+    ///
+    /// - parameter forgotten: the connections that were closed under the barrier. They are released without the lock.
+    func endBarrier(_ state: inout State, forgetting forgotten: [Connection] = []) -> BarrierEnd {
+        state.barrierHolder = nil
+        state.barrierTask = 0
+        let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+        watch(&state)
+        return BarrierEnd(
+            actions: actions, dropped: Self.takeDropped(&state, actions) + forgotten,
+            isEnding: state.whenUnused != nil)
+    }
+
+    private func barrierDidEnd(_ end: BarrierEnd) {
+        Self.close(end.dropped, state)
+        if end.isEnding { Self.tellIfUnused(state) }
     }
 
     // MARK: - Deadlocks

@@ -32,14 +32,13 @@ extension ConnectionGroup {
                 do {
                     _ = try group.wait(for: .barrier, .user, nil, .closer, isFirst: true)
                 } catch  where group.isClosed {
-                    for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
-                    return
+                    return endBarriers(groups.prefix(heldCount))
                 }
                 heldCount += 1
             }
-            for group in groups.reversed() { try group.closeConnections() }
+            try closeConnections(groups)
         } catch {
-            for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
+            endBarriers(groups.prefix(heldCount))
             throw error
         }
         for group in groups.reversed() { group.finishClosing() }
@@ -74,15 +73,14 @@ extension ConnectionGroup {
                 do {
                     _ = try await group.grant(waiter)
                 } catch  where group.isClosed {
-                    for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
-                    return
+                    return endBarriers(groups.prefix(heldCount))
                 }
                 heldCount += 1
             }
             if token.isCancelled { throw CancellationError() }
-            for group in groups.reversed() { try group.closeConnections() }
+            try closeConnections(groups)
         } catch {
-            for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
+            endBarriers(groups.prefix(heldCount))
             throw error
         }
         for group in groups.reversed() { group.finishClosing() }
@@ -102,8 +100,13 @@ extension ConnectionGroup {
         throw DatabaseError(resultCode: .SQLITE_BUSY, message: "unable to close: \(name) runs on this thread")
     }
 
-    /// Closes the connections under a barrier.
-    func closeConnections() throws {
+    /// Closes the connections of some groups, whose barriers are granted: `endBarriers` or `finishClosing` follows.
+    static func closeConnections(_ groups: [ConnectionGroup]) throws {
+        for group in groups { try group.endLending() }
+        for group in groups.reversed() { try group.closeConnections() }
+    }
+
+    private func closeConnections() throws {
         // The group's other connections are closed first, so that its files are free afterwards.
         try waitForDropped()
         var closed: [Database] = []
@@ -132,20 +135,16 @@ extension ConnectionGroup {
         }
     }
 
-    /// Resumes after a failed close. Connections that have been closed are opened again when needed.
-    func abandonClosing() {
-        forgetClosed()
-        endBarrier()
-    }
-
-    /// Empties the slots of connections that were closed under a barrier, which goes on.
-    func forgetClosed() {
-        state.withLock { state in
-            for slot in state.connections.indices where state.connections[slot]?.database.isClosed ?? false {
-                if let connection = state.connections[slot].take() { state.counts.connectionWillClose(connection) }
-                state.machine.forget(slot)
-            }
-            state.barrierTask = 0
+    /// Empties the slots of connections that were closed under the barrier. The caller has the lock.
+    ///
+    /// - returns: the connections, to be released without the lock.
+    func forgetClosed(_ state: inout State) -> [Connection] {
+        state.connections.indices.compactMap { slot in
+            guard state.connections[slot]?.database.isClosed ?? false, state.machine.forget(slot),
+                let connection = state.connections[slot].take()
+            else { return nil }
+            state.counts.connectionWillClose(connection)
+            return connection
         }
     }
 

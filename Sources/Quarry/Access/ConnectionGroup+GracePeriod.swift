@@ -132,7 +132,7 @@ extension ConnectionGroup {
                 for group in groups { group.endGracePeriod() }
                 step = machine.didInterrupt(now: SystemClock.monotonicNanoseconds())
             case .close:
-                for group in groups.reversed() { try group.closeConnections() }
+                try closeConnections(groups)
                 return nil
             case .giveUp: throw stillRunning(groups, period)
             }
@@ -183,7 +183,7 @@ extension ConnectionGroup {
     /// The groups serve accesses again, unless another call closes them.
     private static func abandonClosing(_ groups: [ConnectionGroup], heldCount: Int) {
         for group in groups { group.state.withLock { $0.machine.phase.abandonClosing() } }
-        for group in groups.prefix(heldCount).reversed() { group.abandonClosing() }
+        endBarriers(groups.prefix(heldCount))
         forgetClosing(groups)
         // While the groups refused accesses, a directory took the database for one in use.
         for group in groups { group.gate?.mayBeIdle() }

@@ -104,7 +104,7 @@ final class ConnectionGroup: Sendable {
             State(
                 machine: Machine(
                     capacity: capacity, maximumWaiters: limits.maximumWaiters, opened: connections.count,
-                    isPoolBlocked: { CooperativePool.isBlocked }),
+                    lends: barredGroup != nil, isPoolBlocked: { CooperativePool.isBlocked }),
                 connections: slots))
     }
 
@@ -449,6 +449,8 @@ final class ConnectionGroup: Sendable {
         switch grant {
         case .connection(let slot):
             guard let connection = takeConnection(slot, arrival: arrival) else {
+                // Given back, so that others don't wait forever.
+                perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
                 throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a slot has lost its connection")
             }
             return Lease(connection.database, slot: slot)

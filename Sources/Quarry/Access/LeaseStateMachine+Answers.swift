@@ -18,6 +18,15 @@ extension LeaseStateMachine {
         case offloadedTask
     }
 
+    /// Whether a request has all connections, and what happens to them.
+    enum Barrier: Equatable {
+        case none
+        /// It waits for another group, and lends its connections meanwhile.
+        case lending
+        /// It lends nothing, and may close the connections.
+        case keeping
+    }
+
     /// Whether no access has a connection, or waits for one.
     var isUnused: Bool { leasedCount == 0 && waiterCount == 0 && !hasBarrier }
 

@@ -12,15 +12,16 @@
 /// - A woken task that can't come, or hasn't come for a while, is **passed over** by waiters that need none of Swift's
 ///   threads.
 /// - Closing goes first.
-/// - While a barrier keeps the connections and waits itself, they are **lent** to the accesses that it waits for.
+/// - While a barrier has the connections and waits itself, they are **lent** to the accesses that it waits for.
 ///
 /// At most `maximumWaiters` requests of the program may wait, each for a limited time. Requests of the library itself
 /// have no limits.
 ///
 /// A **barrier** is a request for all connections at once. It waits until the leased connections are back, and later
 /// requests wait behind it. A barrier of a pool needs two groups: it has the writer, and waits for the readers. A read
-/// that writes would wait for that writer, and the barrier for the read. So the writer is set aside, and a request that
-/// `borrows` gets it before the barrier does.
+/// that writes would wait for that writer, and the barrier for the read. So the writer is lent meanwhile: a request
+/// that `borrows` gets it before the barrier does. When the barrier has the readers too, the lending ends: no
+/// connection is leased as long as the barrier may close them.
 struct LeaseStateMachine<Waiter> {
     /// A waiter's position in the queue. It holds no reference, because each step copies several entries.
     private struct QueueEntry {
@@ -50,14 +51,11 @@ struct LeaseStateMachine<Waiter> {
 
     let capacity: Int
     let maximumWaiters: Int?
+    private let lends: Bool
     private let isPoolBlocked: @Sendable () -> Bool
 
-    /// Slots of idle connections, each with the tick in which it came back. The last one back is leased first.
-    private var idle: [(slot: Int, tick: Int)] = []
-    private var unopened: [Int]
-    private var retiring: Set<Int> = []
-    private(set) var leasedCount = 0
-    private(set) var hasBarrier = false
+    private var slots: LeaseSlots
+    private var barrier = Barrier.none
     var phase = ClosingPhase.open
     /// The queue, and the waiter of each entry.
     private var entries: Deque<QueueEntry> = []
@@ -76,28 +74,31 @@ struct LeaseStateMachine<Waiter> {
     private var tick = 0
 
     /// - parameter opened: the number of slots that have a connection from the start.
+    /// - parameter lends: whether the barriers of the group wait for another group, and so lend.
     /// - parameter isPoolBlocked: whether all of Swift's threads are blocked, so that no resumed task continues.
     init(
-        capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0,
+        capacity: Int, maximumWaiters: Int? = nil, opened: Int = 0, lends: Bool = false,
         isPoolBlocked: @escaping @Sendable () -> Bool = { false }
     ) {
         self.isPoolBlocked = isPoolBlocked
         self.capacity = capacity
         self.maximumWaiters = maximumWaiters
-        idle = (0..<opened).map { ($0, 0) }
-        unopened = Array((opened..<capacity).reversed())
+        self.lends = lends
+        slots = LeaseSlots(capacity: capacity, opened: opened)
     }
 
+    var leasedCount: Int { slots.leasedCount }
+    var hasBarrier: Bool { barrier != .none }
     var isClosed: Bool { phase == .closed }
     var waiterCount: Int { entries.count }
     /// The number of waiters, but for the library's own that wait for a connection.
     var programWaiterCount: Int { entries.count - libraryCount }
-    var idleCount: Int { idle.count }
+    var idleCount: Int { slots.idleCount }
 
     /// Whether the connection of a slot is free, and neither a barrier nor closing has it.
-    func isIdle(_ slot: Int) -> Bool { !hasBarrier && !isClosed && idle.contains { $0.slot == slot } }
+    func isIdle(_ slot: Int) -> Bool { !hasBarrier && !isClosed && slots.state(of: slot) == .idle }
 
-    private var freeCount: Int { idle.count + unopened.count }
+    private var freeCount: Int { slots.freeCount }
 
     /// Whether woken tasks that haven't come keep other waiters waiting. If so, `passOver` has to be called in a while.
     var isToPassOver: Bool {
@@ -133,9 +134,8 @@ struct LeaseStateMachine<Waiter> {
 
     /// Asks for an idle connection; nil if the access would have to wait, or to open one.
     mutating func acquireIdle(_ waiterKind: WaiterKind, now: () -> UInt64) -> Int? {
-        guard phase.isOpen, !hasBarrier, !idle.isEmpty, maySkipQueue(waiterKind, now: now) else { return nil }
-        leasedCount += 1
-        return idle.removeLast().slot
+        guard phase.isOpen, !hasBarrier, slots.idleCount > 0, maySkipQueue(waiterKind, now: now) else { return nil }
+        return slots.takeIdle()
     }
 
     /// Asks without waiting; nil if the access would have to wait.
@@ -160,13 +160,10 @@ struct LeaseStateMachine<Waiter> {
         if !phase.isOpen, let refusal: Refusal = phase.refusal(of: requester) { return .refused(refusal) }
         switch request {
         case .connection:
-            if hasBarrier, borrows, freeCount > 0 { return .granted(takeSlot()) }
+            if barrier == .lending, borrows, freeCount > 0 { return .granted(takeSlot()) }
             if let answer = acquireNow(waiterKind, now: { now }) { return answer }
         case .barrier:
-            if !hasBarrier, leasedCount == 0, entries.isEmpty || isFirst {
-                hasBarrier = true
-                return .granted(.all)
-            }
+            if !hasBarrier, leasedCount == 0, entries.isEmpty || isFirst { return .granted(takeAll()) }
         }
         if let maximumWaiters, origin == .user, userCount >= maximumWaiters, !isFirst {
             return .refused(.tooManyWaiters(maximumWaiters))
@@ -189,7 +186,7 @@ struct LeaseStateMachine<Waiter> {
     /// A woken waiter asks again. Returns a grant, or nil to continue waiting.
     mutating func retry(id: Int, now: UInt64) -> (grant: Grant, actions: [Action])? {
         guard let index = index(of: id) else { return nil }
-        if hasBarrier, entries[index].borrows, freeCount > 0 {
+        if barrier == .lending, entries[index].borrows, freeCount > 0 {
             remove(at: index)
             return (takeSlot(), [])
         }
@@ -229,12 +226,8 @@ struct LeaseStateMachine<Waiter> {
 
     /// A connection comes back.
     mutating func release(_ slot: Int, now: () -> UInt64) -> [Action] {
-        leasedCount -= 1
-        if !retiring.isEmpty, retiring.remove(slot) != nil {
-            unopened.append(slot)
-            return [.drop(slot)] + pump(now: now())
-        }
-        idle.append((slot, tick))
+        if slots.retires(slot) { return slots.giveBackUnopened(slot) ? [.drop(slot)] + pump(now: now()) : [] }
+        guard slots.giveBack(slot, tick: tick) else { return [] }
         return entries.isEmpty ? [] : pump(now: now())
     }
 
@@ -242,7 +235,7 @@ struct LeaseStateMachine<Waiter> {
     ///
     /// - returns: nil if that waiter doesn't join.
     mutating func pass(_ slot: Int) -> Action? {
-        guard phase.isOpen, !hasBarrier, entries.first?.joins ?? false, !retiring.contains(slot) else { return nil }
+        guard phase.isOpen, !hasBarrier, entries.first?.joins ?? false, !slots.retires(slot) else { return nil }
         let waiter = waiters[0]
         remove(at: 0)
         return .grant(waiter, .connection(slot))
@@ -250,30 +243,26 @@ struct LeaseStateMachine<Waiter> {
 
     /// A slot comes back without a connection, which couldn't be opened.
     mutating func openingFailed(_ slot: Int, now: UInt64) -> [Action] {
-        leasedCount -= 1
-        retiring.remove(slot)
-        unopened.append(slot)
+        guard slots.giveBackUnopened(slot) else { return [] }
         return pump(now: now)
     }
 
-    /// A barrier begins without a request, on a group that is unused.
-    mutating func beginBarrier() { hasBarrier = true }
+    /// A barrier begins without a request, on a group that is unused. It lends nothing.
+    mutating func beginBarrier() { barrier = .keeping }
 
     /// The barrier ends.
     mutating func releaseBarrier(now: UInt64) -> [Action] {
-        hasBarrier = false
-        let retiring = retiring
-        return dropIdle { slot, _ in retiring.contains(slot) } + pump(now: now)
+        barrier = .none
+        return dropIdle { _, retires in retires } + pump(now: now)
     }
 
-    // MARK: - Setting aside
+    // MARK: - Lending
 
     /// The access that has the group's only connection waits for a barrier of another group. The connection is kept for
     /// it as for a barrier, and lent meanwhile.
     mutating func setAside(_ slot: Int) -> [Action] {
-        leasedCount -= 1
-        idle.append((slot, tick))
-        hasBarrier = true
+        guard slots.giveBack(slot, tick: tick) else { return [] }
+        barrier = .lending
         return lend()
     }
 
@@ -282,17 +271,24 @@ struct LeaseStateMachine<Waiter> {
     /// - returns: false if the connection is still lent. That can't happen: the connection is lent only to accesses
     ///   that the barrier has waited for.
     mutating func takeBack(_ slot: Int) -> Bool {
-        guard let index = idle.lastIndex(where: { $0.slot == slot }) else { return false }
-        idle.remove(at: index)
-        leasedCount += 1
-        hasBarrier = false
+        guard barrier == .lending, slots.take(slot) else { return false }
+        barrier = .none
         return true
     }
 
-    /// Lends connections that a barrier keeps.
+    /// The barriers of all groups are granted, and their connections are about to be closed: nothing is lent any more.
+    ///
+    /// - returns: false if a connection is still lent, which can't happen, as with `takeBack`.
+    mutating func endLending() -> Bool {
+        guard hasBarrier, leasedCount == 0 else { return false }
+        barrier = .keeping
+        return true
+    }
+
+    /// Lends connections that a barrier has.
     mutating func lend() -> [Action] {
         var actions: [Action] = []
-        while hasBarrier, borrowerCount > 0, freeCount > 0, let index = entries.firstIndex(where: \.borrows) {
+        while barrier == .lending, borrowerCount > 0, freeCount > 0, let index = entries.firstIndex(where: \.borrows) {
             actions.append(grant(at: index))
         }
         return actions
@@ -306,21 +302,15 @@ struct LeaseStateMachine<Waiter> {
     /// - parameter hasOwnBarrier: whether a barrier is the caller's.
     mutating func retireAll(hasOwnBarrier: Bool = false) -> [Action] {
         let actions = hasBarrier && !hasOwnBarrier ? [] : dropIdle { _, _ in true }
-        retiring.formUnion(Set(0..<capacity).subtracting(unopened))
+        slots.retireAll()
         return actions
     }
 
     /// Idle connections are dropped, but for those that a barrier or closing has.
     mutating func dropIdle() -> [Action] { phase.isOpen && !hasBarrier ? dropIdle { _, _ in true } : [] }
 
-    private mutating func dropIdle(where isDropped: (_ slot: Int, _ tick: Int) -> Bool) -> [Action] {
-        var slots: [Int] = []
-        for (slot, tick) in idle where isDropped(slot, tick) { slots.append(slot) }
-        if slots.isEmpty { return [] }
-        idle.removeAll(where: isDropped)
-        retiring.subtract(slots)
-        unopened.append(contentsOf: slots)
-        return slots.map { .drop($0) }
+    private mutating func dropIdle(where isDropped: (_ tick: Int, _ retires: Bool) -> Bool) -> [Action] {
+        slots.dropIdle(where: isDropped).map { .drop($0) }
     }
 
     /// Whether a request of the program still waits that came no later than a given one.
@@ -330,33 +320,26 @@ struct LeaseStateMachine<Waiter> {
     mutating func advanceTick() -> [Action] {
         defer { tick += 1 }
         let now = tick
-        return hasBarrier ? [] : dropIdle { _, tick in tick < now }
+        return hasBarrier ? [] : dropIdle { tick, _ in tick < now }
     }
 
     /// The connection of a slot was closed under a barrier.
-    mutating func forget(_ slot: Int) {
-        // It may have been dropped meanwhile.
-        guard !unopened.contains(slot) else { return }
-        idle.removeAll { $0.slot == slot }
-        retiring.remove(slot)
-        unopened.append(slot)
-    }
+    ///
+    /// - returns: false if the barrier lends, or if an access has the slot: then the slot stays as it is.
+    mutating func forget(_ slot: Int) -> Bool { barrier == .keeping && slots.forget(slot) }
 
     /// A connection was opened for a slot outside of any access. A barrier keeps it as it keeps the others: closing,
     /// which waits for the access that has opened it, closes it after that access's own connection.
     ///
     /// - returns: false if the slot is in use, or has a connection.
     mutating func adopt(_ slot: Int) -> Bool {
-        guard !isClosed, let index = unopened.firstIndex(of: slot) else { return false }
-        unopened.remove(at: index)
-        idle.append((slot, tick))
-        return true
+        !isClosed && slots.adopt(slot, tick: tick)
     }
 
     /// All connections were closed under a barrier: each waiter and each later request is refused.
     mutating func close() -> [Action] {
         phase = .closed
-        hasBarrier = false
+        barrier = .none
         defer {
             entries.removeAll()
             waiters.removeAll()
@@ -383,10 +366,16 @@ struct LeaseStateMachine<Waiter> {
 
     // MARK: - Inside
 
+    /// A free slot, of which there is one.
     private mutating func takeSlot() -> Grant {
-        leasedCount += 1
-        if let (slot, _) = idle.popLast() { return .connection(slot) }
-        return .open(unopened.removeLast())
+        let state: LeaseSlots.State = barrier == .lending ? .lent : .leased
+        if let slot = slots.takeIdle(as: state) { return .connection(slot) }
+        return .open(slots.takeUnopened(as: state))
+    }
+
+    private mutating func takeAll() -> Grant {
+        barrier = lends ? .lending : .keeping
+        return .all
     }
 
     /// The queue, for a `WaitGraph`.
@@ -449,8 +438,7 @@ struct LeaseStateMachine<Waiter> {
         let waiter = waiters[index]
         guard entries[index].request == .connection else {
             remove(at: index)
-            hasBarrier = true
-            return .grant(waiter, .all)
+            return .grant(waiter, takeAll())
         }
         remove(at: index)
         return .grant(waiter, takeSlot())

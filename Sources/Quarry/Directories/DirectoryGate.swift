@@ -180,7 +180,7 @@ final class DirectoryGate: Sendable {
 
     /// Lets the accesses run that wait. Has no effect if the gate is open.
     func open() {
-        for group in parts.groups.reversed() { group.openGate() }
+        ConnectionGroup.openGate(parts.groups)
     }
 }
 
@@ -226,7 +226,7 @@ extension ConnectionGroup {
 
     /// Shuts the gate of a database if no access has a connection of its groups or waits for one.
     ///
-    /// The only place that takes the locks of two groups: the writer's first.
+    /// Takes the writer's lock first, as `endBarriers` does.
     static func shutGate(_ groups: ArraySlice<ConnectionGroup>) -> Bool {
         guard let group = groups.first else { return true }
         return group.state.withLock { state in
@@ -246,17 +246,12 @@ extension ConnectionGroup {
     }
 
     /// Opens the gate, if it is shut.
-    func openGate() {
-        let (actions, dropped) = state.withLock { state -> ([Machine.Action], [Connection]) in
-            guard state.isGateShut else { return ([], []) }
+    static func openGate(_ groups: [ConnectionGroup]) {
+        endBarriers(groups) { group, state in
+            guard state.isGateShut else { return nil }
             state.isGateShut = false
-            let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
-            watch(&state)
-            return (actions, Self.takeDropped(&state, actions))
+            return group.endBarrier(&state)
         }
-        perform(actions)
-        Self.close(dropped, state)
-        Self.tellIfUnused(state)
     }
 
     /// Closes the connections behind a shut gate, which stays shut.
@@ -265,10 +260,16 @@ extension ConnectionGroup {
         // An access of this thread, by a tracer, would wait for its own gate.
         for group in groups { group.state.withLock { $0.barrierTask = thread } }
         defer {
-            for group in groups { group.forgetClosed() }
+            for group in groups {
+                let forgotten = group.state.withLock { state in
+                    state.barrierTask = 0
+                    return group.forgetClosed(&state)
+                }
+                _ = consume forgotten
+            }
             for group in groups { tellIfUnused(group.state) }
         }
-        for group in groups.reversed() { try group.closeConnections() }
+        try closeConnections(groups)
     }
 }
 

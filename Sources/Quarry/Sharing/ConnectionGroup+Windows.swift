@@ -11,11 +11,11 @@ extension ConnectionGroup {
     ///   are left; the error of `body`.
     static func whileClosed<T>(_ groups: [ConnectionGroup], _ body: () throws -> T) throws -> T {
         try beginWindow(groups)
-        defer { endWindow(groups) }
+        defer { endBarriers(groups) }
         return try body()
     }
 
-    /// Closes all connections as `whileClosed` does, until `endWindow`, which any thread may call.
+    /// Closes all connections as `whileClosed` does, until `endBarriers`, which any thread may call.
     static func beginWindow(_ groups: [ConnectionGroup]) throws {
         for group in groups { try group.checkMayWaitForAll() }
         var heldCount = 0
@@ -24,20 +24,17 @@ extension ConnectionGroup {
                 _ = try group.wait(for: .barrier, .user, nil, heldCount > 0 ? .admitted : nil)
                 heldCount += 1
             }
-            try closeHeld(groups)
+            try closeHere(groups)
         } catch {
-            endWindow(Array(groups.prefix(heldCount)))
+            endBarriers(groups.prefix(heldCount))
             throw error
         }
     }
 
-    static func endWindow(_ groups: [ConnectionGroup]) {
-        for group in groups.reversed() { group.abandonClosing() }
-    }
-
     /// As the synchronous `whileClosed`, but waiting suspends the task, and `body` runs on the library's threads.
     static func whileClosed<T: Sendable>(
-        _ groups: [ConnectionGroup], _ workers: WorkerThreads, _ body: @Sendable () throws -> T
+        _ groups: [ConnectionGroup], _ workers: WorkerThreads,
+        _ body: @Sendable () throws -> T
     ) async throws -> T {
         let token = AccessToken()
         let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
@@ -45,15 +42,21 @@ extension ConnectionGroup {
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(waiters[0], isolation: nil) {
                 var heldCount = 0
-                defer { endWindow(Array(groups.prefix(heldCount))) }
-                for (group, waiter) in zip(groups, waiters) {
-                    if heldCount > 0 { group.request(waiter, token, .barrier, .user, nil, .admitted) }
-                    _ = try await group.grant(waiter)
-                    heldCount += 1
+                do {
+                    for (group, waiter) in zip(groups, waiters) {
+                        if heldCount > 0 { group.request(waiter, token, .barrier, .user, nil, .admitted) }
+                        _ = try await group.grant(waiter)
+                        heldCount += 1
+                    }
+                    if token.isCancelled { throw CancellationError() }
+                    try closeHere(groups)
+                    let value = try body()
+                    endBarriers(groups)
+                    return value
+                } catch {
+                    endBarriers(groups.prefix(heldCount))
+                    throw error
                 }
-                if token.isCancelled { throw CancellationError() }
-                try closeHeld(groups)
-                return try body()
             }
         } onCancel: {
             token.cancel()
@@ -62,11 +65,11 @@ extension ConnectionGroup {
     }
 
     /// Closes the connections, under the barriers of this thread.
-    private static func closeHeld(_ groups: [ConnectionGroup]) throws {
+    private static func closeHere(_ groups: [ConnectionGroup]) throws {
         let thread = Database.currentThread
         // An access of this thread would wait for its own barrier.
         for group in groups { group.state.withLock { $0.barrierTask = thread } }
-        for group in groups.reversed() { try group.closeConnections() }
+        try closeConnections(groups)
     }
 
     private func checkMayWaitForAll() throws {

@@ -236,7 +236,7 @@ public final class SharedDatabase: ForwardingWriter {
             file.didClose()
             try file.checkHasNoOtherReaders()
         } catch {
-            ConnectionGroup.endWindow(pool.groups)
+            ConnectionGroup.endBarriers(pool.groups)
             throw error
         }
         return DatabaseBlockade(pool, ClosedDatabaseFiles(file, FileOperations()))
@@ -290,7 +290,7 @@ public final class DatabaseBlockade: Sendable {
     public func end() {
         guard let pool = pool.withLock({ $0.take() }) else { return }
         files.end()
-        ConnectionGroup.endWindow(pool.groups)
+        ConnectionGroup.endBarriers(pool.groups)
     }
 }
 

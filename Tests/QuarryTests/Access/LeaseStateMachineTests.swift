@@ -355,7 +355,8 @@ import Testing
         #expect(machine.retireAll().isEmpty)
         #expect(machine.idleCount == 2)
         // The barrier closes one itself.
-        machine.forget(0)
+        let isForgotten = machine.forget(0)
+        #expect(isForgotten)
         #expect(machine.releaseBarrier(now: 0).map(\.text) == ["drop 1"])
         #expect(machine.idleCount == 0)
         // Both are new.
@@ -404,8 +405,10 @@ import Testing
         #expect(machine.advanceTick().isEmpty)
         machine.beginBarrier()
         #expect(machine.advanceTick().isEmpty)
-        machine.forget(0)
-        machine.forget(0)
+        for _ in 0..<2 {
+            let isForgotten = machine.forget(0)
+            #expect(isForgotten)
+        }
         #expect(machine.releaseBarrier(now: 0).isEmpty)
         #expect(ask(&machine, "b") == .granted(.open(0)))
         #expect(ask(&machine, "c") == .granted(.open(1)))

@@ -29,17 +29,21 @@ struct OpeningStateMachineTests {
         let adoptions = [machine.adopt(0), machine.adopt(0)]
         #expect(adoptions == [true, false])
         #expect(machine.isIdle(0))
-        machine.forget(0)
+        let isForgottenWithoutBarrier = machine.forget(0)
+        #expect(!isForgottenWithoutBarrier)
         guard case .granted(.all) = machine.acquire(.barrier, 1, .thread, .user, .newcomer, now: 0) else {
             Issue.record("the barrier isn't granted")
             return
         }
+        let isForgotten = machine.forget(0)
         let adoptionsBehindBarrier = [machine.adopt(0), machine.adopt(0)]
-        #expect(adoptionsBehindBarrier == [true, false])
+        #expect(isForgotten && adoptionsBehindBarrier == [true, false])
         #expect(!machine.isIdle(0))
         _ = machine.releaseBarrier(now: 0)
         #expect(machine.isIdle(0))
-        machine.forget(0)
+        machine.beginBarrier()
+        let isForgottenAgain = machine.forget(0)
+        #expect(isForgottenAgain)
         _ = machine.close()
         let isAdoptedByClosed = machine.adopt(0)
         #expect(!isAdoptedByClosed)
