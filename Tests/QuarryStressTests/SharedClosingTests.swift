@@ -145,7 +145,7 @@ final class SharedClosingRun: Sendable {
         case 0: try await shared.closeAsync()
         case 1: try await shared.withClosedDatabase { files in _ = try files.sizes() }
         case 2 where kind == .sharedWithGrace: try await shared.close(gracePeriod: .seconds(600))
-        default: try await shared.withClosedDatabase { _ in }
+        default: try await shared.blockade().end()
         }
     }
 

@@ -32,12 +32,15 @@ extension ConnectionGroup {
     }
 
     /// As the synchronous `whileClosed`, but waiting suspends the task, and `body` runs on the library's threads.
+    ///
+    /// - parameter staysClosed: whether the connections stay closed when `body` has returned, until `endBarriers`. Then
+    ///   the task may stay on its thread: all of Swift's may wait for the end.
     static func whileClosed<T: Sendable>(
-        _ groups: [ConnectionGroup], _ workers: WorkerThreads,
+        _ groups: [ConnectionGroup], _ workers: WorkerThreads, staysClosed: Bool = false,
         _ body: @Sendable () throws -> T
     ) async throws -> T {
         let token = AccessToken()
-        let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
+        let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask, mayStay: staysClosed) }
         groups[0].request(waiters[0], token, .barrier)
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(waiters[0], isolation: nil) {
@@ -51,7 +54,7 @@ extension ConnectionGroup {
                     if token.isCancelled { throw CancellationError() }
                     try closeHere(groups)
                     let value = try body()
-                    endBarriers(groups)
+                    if staysClosed { leaveWindow(groups) } else { endBarriers(groups) }
                     return value
                 } catch {
                     endBarriers(groups.prefix(heldCount))
@@ -70,6 +73,11 @@ extension ConnectionGroup {
         // An access of this thread would wait for its own barrier.
         for group in groups { group.state.withLock { $0.barrierTask = thread } }
         try closeConnections(groups)
+    }
+
+    /// The barriers go on, and belong to no thread.
+    private static func leaveWindow(_ groups: [ConnectionGroup]) {
+        for group in groups { group.state.withLock { $0.barrierTask = 0 } }
     }
 
     private func checkMayWaitForAll() throws {

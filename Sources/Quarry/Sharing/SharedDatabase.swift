@@ -229,6 +229,10 @@ public final class SharedDatabase: ForwardingWriter {
     /// for their own thread. On one of Swift's threads, or of the library's, those of other tasks do as well, and after
     /// the end of a thread, a new one may have its number: keep a thread of your own until the end.
     ///
+    /// A blockade that is held across an `await` never ends if synchronous accesses block all of Swift's threads
+    /// meanwhile: they wait for the blockade, and its task waits for one of the threads. The closure of
+    /// `withClosedDatabase` needs none of them.
+    ///
     /// - throws: the errors of `withClosedDatabase`.
     public func blockade() throws -> DatabaseBlockade {
         try ConnectionGroup.beginWindow(pool.groups)
@@ -240,6 +244,30 @@ public final class SharedDatabase: ForwardingWriter {
             throw error
         }
         return DatabaseBlockade(pool, ClosedDatabaseFiles(file, FileOperations()))
+    }
+
+    /// As the synchronous `blockade`; waiting suspends the task, and closing holds none of Swift's threads.
+    ///
+    /// ```swift
+    /// let blockade = try await database.blockade()
+    /// defer { blockade.end() }
+    /// try blockade.files.copy(to: "/var/backups/players.sqlite")
+    /// ```
+    ///
+    /// The blockade belongs to no thread: an access of the task that has it waits for the end as any other does, and so
+    /// forever, unless it has a deadline. Cancelling the task ends the wait for the blockade, but not the blockade.
+    ///
+    /// Held across another `await`, it may never end, as the synchronous form says.
+    ///
+    /// - throws: the errors of the synchronous `blockade`, but for those of an access of this thread;
+    ///   `CancellationError`.
+    public func blockade() async throws -> DatabaseBlockade {
+        let (pool, file) = (pool, file)
+        return try await ConnectionGroup.whileClosed(pool.groups, pool.workers, staysClosed: true) {
+            file.didClose()
+            try file.checkHasNoOtherReaders()
+            return DatabaseBlockade(pool, ClosedDatabaseFiles(file, FileOperations()))
+        }
     }
 
     /// Whether accesses wait for a barrier of the database: a blockade, a closure that has it closed, or another write

@@ -151,7 +151,7 @@ import Testing
         // try database.close(onClosed: { try database.removeFiles() })
         try await database.withClosedDatabase { files in try files.remove() }
         // database.blockade(), database.isBlockaded
-        let blockade = try database.blockade()
+        let blockade = try await database.blockade()
         print(database.isBlockaded)  // true
         try blockade.files.replace(with: archive + "/sample.sqlite")
         // database.unblockade()

@@ -22,8 +22,10 @@ import Testing
             try files.replace(with: newPath)
         }
         #expect(try await alias.read { db in try db.tableExists("player") })
-        let blockade = try database.blockade()
-        #expect(try blockade.files.sizes().database > 0)
+        let backupPath = folder.file("backup.sqlite")
+        let blockade = try await database.blockade()
+        try blockade.files.copy(to: backupPath)
         blockade.end()
+        #expect(try await DatabaseQueue(path: backupPath).read { db in try db.tableExists("player") })
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ReadsAtTheEndTests {
     /// A call that keeps all connections for a while.
     enum Closing: String, CaseIterable, Sendable, CustomTestStringConvertible {
-        case close, closeAsync, window, asyncWindow, blockade, grace, asyncGrace
+        case close, closeAsync, window, asyncWindow, blockade, asyncBlockade, grace, asyncGrace
 
         var testDescription: String { rawValue }
 
@@ -20,6 +20,7 @@ import Testing
             case .window: try await onOwnThread { try database.withClosedDatabase { _ in } }
             case .asyncWindow: try await database.withClosedDatabase { _ in }
             case .blockade: try await onOwnThread { try database.blockade().end() }
+            case .asyncBlockade: try await database.blockade().end()
             case .grace: try await onOwnThread { try database.close(gracePeriod: .seconds(600)) }
             case .asyncGrace: try await database.close(gracePeriod: .seconds(600))
             }
