@@ -23,7 +23,7 @@ struct GroupCommitStateMachine: Equatable {
         case pass
         /// This write commits.
         case commit
-        /// The transaction has ended: SQLite or this write has rolled it back.
+        /// The transaction has ended: SQLite or this write has rolled it back, or a statement has committed it.
         case end
     }
 
@@ -61,7 +61,7 @@ struct GroupCommitStateMachine: Equatable {
     mutating func partDidEnd(_ end: PartEnd, hasNext: Bool) -> Step {
         count += 1
         switch (end, hasNext) {
-        case (.lost, _): return .end
+        case (.lost, _), (.committed, _): return .end
         case (.kept, true):
             waitingCount += 1
             return .pass

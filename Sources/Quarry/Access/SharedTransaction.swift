@@ -124,7 +124,8 @@ extension AccessRunner {
         var (result, end) = machine.isFirst ? db.runFirstPart(body) : db.runLaterPart(body)
         request.trace?.bodyDidEnd(db)
         let next =
-            end == .lost || !db.mayBeJoined || !machine.mayGoOn(now: SystemClock.monotonicNanoseconds())
+            end == .lost || end == .committed || !db.mayBeJoined
+                || !machine.mayGoOn(now: SystemClock.monotonicNanoseconds())
             ? nil : group.pass(lease)
         switch machine.partDidEnd(end, hasNext: next != nil) {
         case .pass:
@@ -144,10 +145,12 @@ extension AccessRunner {
             endPart(&result, request, lease, client)
             shared?.end.resolve(commit.mapError(DatabaseError.ofOthers))
         case .end:
-            var reason: (any Error)?
-            if case .failure(let error) = result { reason = db.reasonOfLoss(error) }
+            var outcome = Result<Void, any Error>.success(())
+            if end == .lost, case .failure(let error) = result {
+                outcome = .failure(DatabaseError.sharedTransactionWasLost(db.reasonOfLoss(error)))
+            }
             endPart(&result, request, lease, client)
-            if let shared, let reason { shared.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(reason))) }
+            shared?.end.resolve(outcome)
         }
         return .ended(result, leaves: machine.sendsBack)
     }

@@ -88,6 +88,10 @@ extension String {
                 UInt8(ascii: ".") where UInt8(ascii: "0")...UInt8(ascii: "9") ~= next:
                 result.append(UInt8(ascii: "?"))
                 index = endOfNumber(bytes, index)
+            case 0xEF where bytes[index...].starts(with: "\u{FEFF}".utf8):
+                // SQLite takes a byte order mark for white space, unless it is inside a name.
+                result.append(UInt8(ascii: " "))
+                index += 3
             case let byte where byte.isSQLNameStart || byte.isSQLParameterMark:
                 // A whole word, or a parameter with its name or number: its digits are no literal.
                 let start = index

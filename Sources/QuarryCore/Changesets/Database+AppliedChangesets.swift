@@ -80,7 +80,8 @@ extension Database {
 
     /// SQLite has rolled back on its own, and no statement of the library has reported it.
     private func noteOwnRollback() {
-        let event = transaction.statementDidEnd(.query, succeeded: false, isReadonly: false, isAutocommit: true)
+        let event = transaction.statementDidEnd(
+            .query, succeeded: false, isReadonly: false, isAutocommit: true, hasRolledBack: true)
         if event == .didRollback { transactionDidEnd(committed: false) }
     }
 }

@@ -54,7 +54,7 @@ extension Database {
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
         if !openBlobs.isEmpty { closeBlobs() }
         // SQLite's C functions may have committed what no statement of the connection accounts for.
-        if watchesTransactions, !lifetime.isClosed { noteUntoldEnd() }
+        if watchesTransactions || transaction.isInside, !lifetime.isClosed { noteUntoldEnd() }
         var error = access.takeError()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()

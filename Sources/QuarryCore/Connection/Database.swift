@@ -177,6 +177,10 @@ public final class Database {
     @exclusivity(unchecked)
     var transaction = TransactionStateMachine()
 
+    /// The value of `HookSlots.rollbackCount` when the last transaction began.
+    @exclusivity(unchecked)
+    var rollbackCountAtBegin = 0
+
     /// The parts of the open transaction, if writes may share it.
     @exclusivity(unchecked)
     var parts = TransactionParts()

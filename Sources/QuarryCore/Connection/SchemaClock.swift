@@ -14,7 +14,7 @@ struct SchemaClock: Equatable {
         switch kind {
         case .other where isReadonly:
             // A PRAGMA that reads.
-            return
+            if isAutocommit { transactionDidEnd(committed: false) }
         case .other, .attachment:
             changeCount &+= 1
             hasOpenChange = !isAutocommit

@@ -17,6 +17,9 @@ struct TransactionStateMachine: Equatable {
     /// Whether the wrapper's transaction was ended by a statement that ran inside it: `COMMIT`, `ROLLBACK`.
     private(set) var wasLeft = false
 
+    /// Whether that statement has committed it.
+    private(set) var wasCommitted = false
+
     enum Admission: Equatable {
         case run
         /// The statement's transaction has ended: SQLite has rolled it back, or SQL has ended it.
@@ -37,7 +40,7 @@ struct TransactionStateMachine: Equatable {
     /// A wrapper has begun its transaction.
     mutating func wrapperDidBegin() {
         isWrapped = true
-        wasLeft = false
+        (wasLeft, wasCommitted) = (false, false)
     }
 
     /// A wrapper ends its transaction, or has found it ended.
@@ -55,7 +58,10 @@ struct TransactionStateMachine: Equatable {
     mutating func restoreWrapper(_ wasWrapped: Bool) { isWrapped = wasWrapped }
 
     /// The transaction has ended without a statement of the library: the next statement isn't its end.
-    mutating func endWasNotTold() { isInside = false }
+    mutating func endWasNotTold(isCommitted: Bool) {
+        isInside = false
+        if isWrapped { (wasLeft, wasCommitted) = (true, isCommitted) }
+    }
 
     /// Whether the transaction that a wrapper depends on has ended.
     func isAborted(isAutocommit: Bool) -> Bool { isWrapped && isAutocommit }
@@ -71,8 +77,9 @@ struct TransactionStateMachine: Equatable {
         }
     }
 
+    /// - parameter hasRolledBack: whether the transaction was rolled back, if the statement has ended it.
     mutating func statementDidEnd(
-        _ kind: StatementKind, succeeded: Bool, isReadonly: Bool, isAutocommit: Bool
+        _ kind: StatementKind, succeeded: Bool, isReadonly: Bool, isAutocommit: Bool, hasRolledBack: Bool
     ) -> Event {
         let wasInside = isInside
         isInside = !isAutocommit
@@ -82,18 +89,10 @@ struct TransactionStateMachine: Equatable {
         case (true, true):
             return .none
         case (true, false):
-            switch kind {
-            case .commit, .release:
-                if succeeded {
-                    wasLeft = isWrapped
-                    return .didCommit
-                }
-            case .rollback:
-                if succeeded { wasLeft = isWrapped }
-            default:
-                break
-            }
-            return .didRollback
+            // Any statement may have committed: a function of the program's may call SQLite's C functions.
+            if succeeded || !hasRolledBack { wasLeft = isWrapped }
+            if !hasRolledBack { wasCommitted = isWrapped }
+            return hasRolledBack ? .didRollback : .didCommit
         case (false, false):
             // A statement that changes the database is its own transaction.
             return succeeded && !isReadonly && !kind.controlsTransactions ? .didCommit : .none

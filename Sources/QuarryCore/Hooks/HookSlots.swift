@@ -167,6 +167,12 @@ package final class HookSlots {
     private(set) var trace = Clients<TraceClient>()
     private(set) var busy = Clients<BusyHandler>()
 
+    /// The number of rollbacks of whole transactions that SQLite has told, while they were counted.
+    private(set) var rollbackCount = 0
+
+    /// Whether rollbacks are counted even if the slot has no client.
+    private var alwaysCountsRollbacks = false
+
     /// The object that the preupdate slot belongs to.
     private enum PreupdateOwner {
         case clients
@@ -221,6 +227,21 @@ package final class HookSlots {
     /// Called after a rollback.
     package func onRollback(_ handler: @escaping RollbackHandler) -> Client {
         add(handler, to: \.rollback) { HookCalls.setRollbackHook($0, context) }
+    }
+
+    /// Whether rollbacks are counted.
+    var countsRollbacks: Bool { alwaysCountsRollbacks || !rollback.isEmpty }
+
+    /// Counts rollbacks from now on.
+    func countRollbacks() {
+        guard !alwaysCountsRollbacks else { return }
+        alwaysCountsRollbacks = true
+        if let connection { HookCalls.setRollbackHook(connection, context) }
+    }
+
+    func didRollBack() {
+        rollbackCount &+= 1
+        for entry in rollback.entries where entry.isActive { entry.handler() }
     }
 
     /// Called after a commit in WAL mode. Automatic checkpoints, which SQLite runs in this slot, continue.
@@ -278,7 +299,7 @@ package final class HookSlots {
         } else if commit.remove(client, &removed) {
             if let connection, commit.isEmpty, !refusesCommits { HookCalls.setCommitHook(connection, nil) }
         } else if rollback.remove(client, &removed) {
-            if let connection, rollback.isEmpty { HookCalls.setRollbackHook(connection, nil) }
+            if let connection, !countsRollbacks { HookCalls.setRollbackHook(connection, nil) }
         } else if wal.remove(client, &removed) {
             if let connection, !needsWAL { HookCalls.setAutomaticCheckpoints(connection, automaticCheckpoints.pages) }
         } else if authorizer.remove(client, &removed) {

@@ -310,14 +310,17 @@ extension Database {
     }
 
     /// Tells of the end of a transaction that SQLite has ended in an operation that isn't a statement: a blob that
-    /// becomes invalid ends what it has written outside a transaction.
+    /// becomes invalid ends what it has written outside a transaction, and a C function may commit or roll back.
     func noteUntoldEnd() {
         let end = monitor?.takeUntoldEnd(self) ?? .none
+        var isCommitted = end == .didCommit
         if hasUntoldEnd {
-            transaction.endWasNotTold()
-            savepoints.removeAll()
+            isCommitted = hooks.countsRollbacks && hooks.rollbackCount == rollbackCountAtBegin
+            transaction.endWasNotTold(isCommitted: isCommitted)
+        } else if end == .none {
+            return
         }
-        if end != .none { transactionDidEnd(committed: end == .didCommit) }
+        transactionDidEnd(committed: isCommitted)
     }
 
     /// Whether SQLite's C functions have ended the transaction.

@@ -236,10 +236,7 @@ extension Database {
 
     /// After an error that no statement of SQLite's reports: tells of the end of the transaction, if it has ended.
     private func noteRemoteEnd() {
-        guard hasUntoldEnd else { return }
-        noteUntoldEnd()
-        // Without observers, nothing has told the handlers. The next transaction isn't theirs.
-        if !nextTransactionHandlers.isEmpty { transactionDidEnd(committed: false) }
+        if hasUntoldEnd { noteUntoldEnd() }
     }
 
     /// The error of a call, as the program sees it: the reason of an interruption, and of the end of a wait for a lock.

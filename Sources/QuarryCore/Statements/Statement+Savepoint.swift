@@ -1,21 +1,40 @@
 extension Statement {
     /// The name in `SAVEPOINT name`, `RELEASE name` or `ROLLBACK TO name`, which is the last word of the statement:
     /// <https://www.sqlite.org/lang_savepoint.html>.
-    var savepointName: String {
-        var rest = Substring(sql).utf8.skippingSpaceAndComments
-        var name = ""
+    var savepointName: String { Substring(sql).utf8.names.reduce("") { $1.text } }
+}
+
+/// A word of a statement: a keyword, or a name with or without quotes.
+struct SQLName {
+    /// The text without quotes.
+    let text: String
+    let isQuoted: Bool
+
+    /// - parameter keyword: in small letters.
+    func isKeyword(_ keyword: String) -> Bool { !isQuoted && text.lowercasedASCII == keyword }
+}
+
+extension Substring.UTF8View {
+    /// The keywords and names of a statement without values, from left to right.
+    var names: SQLNames { SQLNames(rest: self) }
+}
+
+struct SQLNames: Sequence, IteratorProtocol {
+    var rest: Substring.UTF8View
+
+    mutating func next() -> SQLName? {
+        rest = rest.skippingSpaceAndComments
         while let byte = rest.first {
-            if let end = Self.closingQuote(of: byte) {
-                name = Self.takeQuoted(&rest, end)
-            } else {
-                let word = rest.prefix(while: \.isPartOfIdentifier)
-                // Any other character is a name's end.
-                rest = word.isEmpty ? rest.dropFirst() : rest[word.endIndex...]
-                if !word.isEmpty { name = String(Substring(word)) }
+            if let end = Self.closingQuote(of: byte) { return SQLName(text: takeQuoted(end), isQuoted: true) }
+            let word = rest.prefix(while: \.isPartOfIdentifier)
+            guard word.isEmpty else {
+                rest = rest[word.endIndex...]
+                return SQLName(text: String(Substring(word)), isQuoted: false)
             }
-            rest = rest.skippingSpaceAndComments
+            // Any other character is a name's end.
+            rest = rest.dropFirst().skippingSpaceAndComments
         }
-        return name
+        return nil
     }
 
     private static func closingQuote(of byte: UInt8) -> UInt8? {
@@ -26,8 +45,8 @@ extension Statement {
         }
     }
 
-    /// Removes a quoted name from the beginning of a text. Inside, a doubled quote means one.
-    private static func takeQuoted(_ rest: inout Substring.UTF8View, _ quote: UInt8) -> String {
+    /// Removes a quoted name from the beginning of the text. Inside, a doubled quote means one.
+    private mutating func takeQuoted(_ quote: UInt8) -> String {
         var bytes: [UInt8] = []
         rest = rest.dropFirst()
         while let byte = rest.popFirst() {
@@ -44,6 +63,7 @@ extension Statement {
 }
 
 extension UInt8 {
+    /// Whether SQLite takes the byte for a part of a name.
     var isPartOfIdentifier: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

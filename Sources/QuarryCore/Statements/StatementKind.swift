@@ -22,9 +22,9 @@ package enum StatementKind: Sendable {
         case "SAVEPOINT": self = .savepoint
         case "RELEASE": self = .release
         case "ROLLBACK":
-            // ROLLBACK [TRANSACTION] [TO [SAVEPOINT] name]
-            let second = word.next()
-            self = second == "TO" || (second == "TRANSACTION" && word.next() == "TO") ? .rollbackToSavepoint : .rollback
+            // ROLLBACK [TRANSACTION [name]] [TO [SAVEPOINT] name]. SQLite's grammar accepts the first name, which
+            // its diagrams leave out. TO isn't a name unless it is quoted.
+            self = word.rest.names.contains { $0.isKeyword("to") } ? .rollbackToSavepoint : .rollback
         case "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES": self = .query
         case "ATTACH", "DETACH": self = .attachment
         default: self = .other
@@ -62,6 +62,8 @@ extension Substring.UTF8View {
 
     /// The text from the first byte that isn't white space, a semicolon, or part of a comment.
     ///
+    /// SQLite takes a byte order mark for white space where a token may begin; inside a name it belongs to the name.
+    ///
     /// See <https://www.sqlite.org/lang_comment.html>.
     var skippingSpaceAndComments: Substring.UTF8View {
         var rest = self
@@ -69,6 +71,8 @@ extension Substring.UTF8View {
             switch byte {
             case _ where byte.separatesStatements:
                 rest = rest.dropFirst()
+            case 0xEF where rest.starts(with: "\u{FEFF}".utf8):
+                rest = rest.dropFirst(3)
             case UInt8(ascii: "-"):
                 guard rest.dropFirst().first == UInt8(ascii: "-") else { return rest }
                 rest = rest.drop { $0 != 10 }

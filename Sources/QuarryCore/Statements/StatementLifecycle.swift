@@ -272,9 +272,10 @@ extension Database {
         {
             return
         }
+        let wasInside = transaction.isInside
         let event = transaction.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly || hasUnendedChange(statement),
-            isAutocommit: isAutocommit)
+            isAutocommit: isAutocommit, hasRolledBack: hasRolledBack(statement.kind, succeeded: succeeded))
         // A cursor that hasn't taken a step must not begin without its transaction.
         if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
         if succeeded, event != .didCommit { noteSavepoint(statement, beginsTransaction: event == .didBegin) }
@@ -286,15 +287,27 @@ extension Database {
         // Transactions that can't write are rarely asked for their date.
         case .didBegin:
             transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
+            rollbackCountAtBegin = hooks.rollbackCount
             // BEGIN IMMEDIATE counts as writing.
             if let monitor, !statement.isReadonly { monitor.writeDidBegin(self) }
         case .didCommit:
             // A statement outside a transaction is no transaction of the program's.
-            if !isReadOnly, statement.kind.controlsTransactions { lifetime.counters.commits.increment() }
-            transactionDidEnd(committed: true, statement.kind)
+            if !isReadOnly, wasInside { lifetime.counters.commits.increment() }
+            transactionDidEnd(committed: true, wasInside ? .commit : statement.kind)
         case .didRollback:
             if !isReadOnly { lifetime.counters.rollbacks.increment() }
             transactionDidEnd(committed: false, statement.kind)
+        }
+    }
+
+    /// Whether a statement that has ended the open transaction has rolled it back.
+    private func hasRolledBack(_ kind: StatementKind, succeeded: Bool) -> Bool {
+        switch kind {
+        case .commit, .release: !succeeded
+        case .rollback: true
+        // SQLite rolls back after some errors. A function of the program's may have committed through SQLite's C
+        // functions.
+        default: hooks.countsRollbacks ? hooks.rollbackCount != rollbackCountAtBegin : !succeeded
         }
     }
 

@@ -19,6 +19,8 @@ package enum PartEnd {
     case undone
     /// The transaction has ended, and was rolled back.
     case lost
+    /// The transaction has ended, and was committed by a statement that isn't known to end transactions.
+    case committed
 }
 
 extension Database {
@@ -43,6 +45,7 @@ extension Database {
         }
         parts = TransactionParts(totalChanges: ConnectionCalls.totalChanges(pointer))
         transaction.wrapperDidBegin()
+        hooks.countRollbacks()
         do {
             let value = try runPart(body)
             return (.success(value), .kept)
@@ -76,6 +79,8 @@ extension Database {
             return (.success(value), .kept)
         } catch {
             transaction.isShared = false
+            // A query whose rows weren't all read has called a C function that ends the transaction.
+            if hasUntoldEnd { noteUntoldEnd() }
             if parts.overrun != nil { setOverrun(nil) }
             let isUndone = isInsideTransaction && undoPart()
             // The handlers are told of a rollback, whatever comes of the other parts.
@@ -114,6 +119,7 @@ extension Database {
     private func endOfFailedPart(isUndone: Bool) -> PartEnd {
         guard !isUndone else { return .undone }
         transaction.wrapperWillEnd()
+        if transaction.wasCommitted { return .committed }
         try? rollback()
         return .lost
     }

@@ -35,6 +35,7 @@ extension Database {
     ) {
         failingAccess {
             try checkAccess()
+            hooks.countRollbacks()
             nextTransactionHandlers.append((onCommit, onRollback))
         }
     }

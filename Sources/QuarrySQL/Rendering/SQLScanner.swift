@@ -42,6 +42,9 @@ struct SQLScanner {
             if position > start + 1 {
                 kind = .parameter(String(decoding: bytes[(start + 1)..<position], as: UTF8.self))
             }
+        case 0xEF where bytes[start...].starts(with: "\u{FEFF}".utf8):
+            // SQLite takes a byte order mark for white space, unless it is inside a name.
+            position += 2
         default:
             // A `$` inside a name belongs to the name.
             if Self.isInName(byte) { skipName() }

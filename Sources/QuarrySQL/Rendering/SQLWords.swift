@@ -128,7 +128,7 @@ extension UInt8 {
 
 extension String {
     fileprivate var isSpaceOrComment: Bool {
-        hasPrefix("--") || hasPrefix("/*") || utf8.allSatisfy { $0 == 32 || 9...13 ~= $0 }
+        hasPrefix("--") || hasPrefix("/*") || self == "\u{FEFF}" || utf8.allSatisfy { $0 == 32 || 9...13 ~= $0 }
     }
 
     /// The name in quotes; nil if the text isn't quoted.

@@ -9,6 +9,7 @@ import Testing
         ("SAVEPOINT 'a'", "RELEASE /* b */ a -- c"), ("SAVEPOINT \"a\"\"b\"", "RELEASE 'a\"b'"),
         ("SAVEPOINT \"release\"", "RELEASE SAVEPOINT release"), ("SAVEPOINT é$1", "RELEASE \"é$1\""),
         ("SAVEPOINT \"a b\" -- x", "RELEASE [a b]"), ("SAVEPOINT/**/a/* x", "RELEASE a"),
+        ("\u{FEFF}SAVEPOINT \u{FEFF}a", "RELEASE a"), ("SAVEPOINT a\u{FEFF}", "RELEASE \"a\u{FEFF}\" \u{FEFF}"),
     ])
     func namesInSQL(begin: String, release: String) throws {
         try withConnection { (db) throws in

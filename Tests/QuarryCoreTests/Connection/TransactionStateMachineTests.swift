@@ -15,11 +15,18 @@ struct TransactionStateMachineTests {
         var depth = 0
         /// Whether a savepoint opened the transaction, which its release then commits.
         var isOpenedBySavepoint = false
+        /// Whether the last transaction that has ended was committed.
+        var hasCommitted = false
 
+        /// - parameter callsCommit: whether the statement calls a function that commits through SQLite's C functions.
         /// - returns: whether the statement succeeds.
-        mutating func run(_ kind: StatementKind, fails: Bool, rollsBack: Bool) -> Bool {
+        mutating func run(_ kind: StatementKind, fails: Bool, rollsBack: Bool, callsCommit: Bool) -> Bool {
+            if callsCommit, isOpen, !kind.controlsTransactions {
+                end(commits: true)
+                return !fails
+            }
             if fails {
-                if rollsBack { end() }
+                if rollsBack { end(commits: false) }
                 return false
             }
             switch kind {
@@ -28,7 +35,7 @@ struct TransactionStateMachineTests {
                 isOpen = true
             case .commit, .rollback:
                 guard isOpen else { return false }
-                end()
+                end(commits: kind == .commit)
             case .savepoint:
                 isOpenedBySavepoint = isOpenedBySavepoint || !isOpen
                 isOpen = true
@@ -36,7 +43,7 @@ struct TransactionStateMachineTests {
             case .release:
                 guard depth > 0 else { return false }
                 depth -= 1
-                if depth == 0, isOpenedBySavepoint { end() }
+                if depth == 0, isOpenedBySavepoint { end(commits: true) }
             case .rollbackToSavepoint:
                 return depth > 0
             case .query, .attachment, .other:
@@ -45,7 +52,7 @@ struct TransactionStateMachineTests {
             return true
         }
 
-        private mutating func end() { self = Model() }
+        private mutating func end(commits: Bool) { self = Model(hasCommitted: commits) }
     }
 
     @Test func randomSchedulesReportTheirEvents() {
@@ -77,14 +84,17 @@ struct TransactionStateMachineTests {
                 #expect(machine.isAborted(isAutocommit: !wasOpen) == (isWrapped && !wasOpen))
                 if admission == .abort { continue }
 
-                let succeeded = model.run(kind, fails: fails, rollsBack: Bool.random(using: &random))
+                let callsCommit = Int.random(in: 0..<4, using: &random) == 0
+                let succeeded = model.run(
+                    kind, fails: fails, rollsBack: Bool.random(using: &random), callsCommit: callsCommit)
                 let event = machine.statementDidEnd(
-                    kind, succeeded: succeeded, isReadonly: isReadonly, isAutocommit: !model.isOpen)
+                    kind, succeeded: succeeded, isReadonly: isReadonly, isAutocommit: !model.isOpen,
+                    hasRolledBack: !model.hasCommitted)
                 let expected: TransactionStateMachine.Event =
                     switch (wasOpen, model.isOpen) {
                     case (false, true): .didBegin
                     case (true, true): .none
-                    case (true, false): succeeded && (kind == .commit || kind == .release) ? .didCommit : .didRollback
+                    case (true, false): model.hasCommitted ? .didCommit : .didRollback
                     case (false, false):
                         succeeded && !isReadonly && [.query, .attachment, .other].contains(kind) ? .didCommit : .none
                     }
@@ -93,8 +103,8 @@ struct TransactionStateMachineTests {
                 // Whoever has ended the transaction, the wrapper counts on.
                 #expect(machine.isWrapped == isWrapped, "seed \(random.seed)")
                 if isWrapped, wasOpen, !model.isOpen {
-                    let isAsked = succeeded && [.commit, .release, .rollback].contains(kind)
-                    #expect(machine.wasLeft == isAsked, "seed \(random.seed)")
+                    #expect(machine.wasLeft == (succeeded || model.hasCommitted), "seed \(random.seed)")
+                    #expect(machine.wasCommitted == model.hasCommitted, "seed \(random.seed)")
                 }
                 if event == .didBegin { begins += 1 }
                 if wasOpen, !model.isOpen { ends += 1 }
@@ -105,9 +115,11 @@ struct TransactionStateMachineTests {
 
     @Test func suspendedWrapperLetsStatementsRun() {
         var machine = TransactionStateMachine()
-        _ = machine.statementDidEnd(.begin, succeeded: true, isReadonly: true, isAutocommit: false)
+        _ = machine.statementDidEnd(
+            .begin, succeeded: true, isReadonly: true, isAutocommit: false, hasRolledBack: false)
         machine.wrapperDidBegin()
-        _ = machine.statementDidEnd(.query, succeeded: false, isReadonly: false, isAutocommit: true)
+        _ = machine.statementDidEnd(
+            .query, succeeded: false, isReadonly: false, isAutocommit: true, hasRolledBack: true)
         #expect(machine.statementWillStart(.query, isAutocommit: true) == .abort)
         let wasWrapped = machine.suspendWrapper()
         #expect(machine.statementWillStart(.query, isAutocommit: true) == .run)
@@ -121,7 +133,8 @@ struct TransactionStateMachineTests {
     /// A write that shares its transaction with others doesn't end it.
     @Test func sharedTransactions() {
         var machine = TransactionStateMachine()
-        _ = machine.statementDidEnd(.begin, succeeded: true, isReadonly: true, isAutocommit: false)
+        _ = machine.statementDidEnd(
+            .begin, succeeded: true, isReadonly: true, isAutocommit: false, hasRolledBack: false)
         machine.wrapperDidBegin()
         let admissions = { [kinds = Self.kinds] (isAutocommit: Bool) in
             kinds.map { machine.statementWillStart($0, isAutocommit: isAutocommit) }
@@ -153,7 +166,8 @@ struct TransactionStateMachineTests {
             "INSERT OR ABORT INTO t VALUES (1)", "INSERT INTO guarded VALUES (1)", "DELETE FROM t WHERE a > 1",
             "SELECT COUNT(*) FROM t", "CREATE TEMP TABLE IF NOT EXISTS u (a)",
             "INSERT INTO t DEFAULT VALUES RETURNING a",
-            "EXPLAIN COMMIT", "nonsense",
+            "EXPLAIN COMMIT", "nonsense", "\u{FEFF}COMMIT", "ROLLBACK TRANSACTION x TO a", "SELECT run('COMMIT')",
+            "SELECT run('ROLLBACK')", "SELECT run('ROLLBACK'), fail()", "SELECT run('COMMIT'), fail()",
         ]
         let counts = Lock((commits: 0, rollbacks: 0))
         var options = ConnectionOptions()
@@ -172,6 +186,7 @@ struct TransactionStateMachineTests {
                     CREATE TABLE guarded (a);
                     CREATE TRIGGER guard BEFORE INSERT ON guarded BEGIN SELECT RAISE(ROLLBACK, 'refused'); END;
                     """)
+            RawSQL.addFunctions(db)
             var expected = (commits: 0, rollbacks: 0)
             for _ in 0..<10_000 {
                 let sql = statements.randomElement(using: &random)!
@@ -190,9 +205,13 @@ struct TransactionStateMachineTests {
                 if wasInside, db.isInsideTransaction {
                     #expect(try db.secondsOfTransaction == date, "\(sql), seed \(random.seed)")
                 }
-                let isCommit = sql.hasPrefix("COMMIT") || sql == "END" || sql.hasPrefix("RELEASE")
+                let commits = ["COMMIT", "\u{FEFF}COMMIT", "END", "RELEASE a", "RELEASE b"].contains(sql) && succeeded
                 if wasInside, !db.isInsideTransaction {
-                    if isCommit, succeeded { expected.commits += registered } else { expected.rollbacks += registered }
+                    if commits || sql.contains("run('COMMIT')") {
+                        expected.commits += registered
+                    } else {
+                        expected.rollbacks += registered
+                    }
                 } else if !wasInside, !db.isInsideTransaction, succeeded, db.nextTransactionHandlers.isEmpty {
                     expected.commits += registered
                 } else {

@@ -55,6 +55,38 @@ import Testing
         }
     }
 
+    /// SQLite skips a byte order mark, and accepts a name after TRANSACTION.
+    @Test func textsThatEndTransactionsInUnusualWays() throws {
+        let insert = "INSERT INTO team VALUES (3, 'x')"
+        try withTables { (db) throws in
+            try expect("BEGIN; \(insert); \u{FEFF}COMMIT", "team(*)", in: db)
+            try expect("BEGIN; DELETE FROM team WHERE id = 3; \u{FEFF}ROLLBACK", in: db)
+            try expect(
+                "\u{FEFF}BEGIN; UPDATE player SET score = 1; SAVEPOINT s; DELETE FROM team; ROLLBACK TRANSACTION x TO s;"
+                    + "END TRANSACTION x", "player(score)", in: db)
+            try expect("\u{FEFF}SAVEPOINT s; DELETE FROM team; \u{FEFF}RELEASE s", "team(*)", in: db)
+        }
+    }
+
+    /// Statements of any kind may end a transaction.
+    @Test func functionsThatEndTransactions() throws {
+        try withTables { (db) throws in
+            RawSQL.addFunctions(db)
+            let update = "BEGIN; UPDATE player SET score = 1"
+            for needsWillCommit in [true, false] {
+                func expect(_ sql: String, _ regions: [String]) throws {
+                    let found = try db.changes(needsWillCommit: needsWillCommit) { try? db.execute(sql: sql) }
+                    #expect(found == regions && !db.isInsideTransaction, "\(sql)")
+                }
+                try expect("\(update); SELECT run('COMMIT')", ["player(score)"])
+                try expect("\(update); SELECT run('COMMIT'), fail()", ["player(score)"])
+                try expect("\(update); SELECT run('ROLLBACK')", [])
+                try expect("\(update); SELECT run('ROLLBACK'), fail()", [])
+                try expect("\(update); INSERT OR ROLLBACK INTO team VALUES (1, 'x')", [])
+            }
+        }
+    }
+
     /// A name may mean another table, or none.
     @Test func attachedDatabases() throws {
         try withTables { (db) throws in

@@ -107,7 +107,12 @@ struct StatementTests {
             ("RELEASE a", .release), ("SELECT 1", .query), ("select(1)", .query), ("VALUES (1)", .query),
             ("WITH a AS (SELECT 1) SELECT * FROM a", .query), ("REPLACE INTO t VALUES (1)", .query),
             ("EXPLAIN COMMIT", .other), ("PRAGMA user_version", .other), ("CREATE TABLE t (a)", .other),
-            ("BEGINNING", .other),
+            ("BEGINNING", .other), ("END TRANSACTION a", .commit), ("ROLLBACK TRANSACTION a", .rollback),
+            ("ROLLBACK TRANSACTION a TO b", .rollbackToSavepoint), ("ROLLBACK TRANSACTION TO2", .rollback),
+            ("ROLLBACK TRANSACTION \"TO\"", .rollback), ("ROLLBACK TRANSACTION TO\u{FEFF}", .rollback),
+            ("ROLLBACK TRANSACTION 'to' TO SAVEPOINT [a b]", .rollbackToSavepoint),
+            ("\u{FEFF}COMMIT", .commit), ("\u{FEFF} \u{FEFF}ROLLBACK\u{FEFF}", .rollback),
+            ("ROLLBACK \u{FEFF}TO a", .rollbackToSavepoint), ("\u{FEFF}SELECT 1", .query),
             ("", .other),
         ] as [(String, StatementKind)]) func effectsOnTransactionsAreRecognized(_ sql: String, _ kind: StatementKind)
     {

@@ -22,6 +22,7 @@ import Testing
         ("? ? '?", "1 2 '?"),
         ("a$b ? x'00' é? ", "a$b 1 x'00' é2 "),
         ("?1 ?22", "1 2"),
+        ("\u{FEFF}$a, \u{FEFF}?", "\u{FEFF}1, \u{FEFF}2"),
         (":a @b", "1 2"),
     ])
     func positionalArguments(sql: String, expected: String) throws {

@@ -57,11 +57,13 @@ import Testing
                     let end: PartEnd =
                         switch Int.random(in: 0..<10, using: &generator) {
                         case 0: .lost
+                        case 2: .committed
                         case 1 where !isFirst: .undone
                         default: .kept
                         }
                     let joins = !generator.isOne(in: 5)
-                    let hasNext = end != .lost && joins && !line.isEmpty && machine.mayGoOn(now: now)
+                    let hasNext =
+                        end != .lost && end != .committed && joins && !line.isEmpty && machine.mayGoOn(now: now)
                     step = machine.partDidEnd(end, hasNext: hasNext)
                     #expect(step == .pass || !hasNext, "seed \(generator.seed)")
                     if end == .kept, step == .pass { waiting.append(write) } else { told.append(write) }

@@ -144,7 +144,7 @@ import Testing
     }
 
     /// A later write can't end the transaction of the earlier ones by hand.
-    @Test(arguments: ["COMMIT", "END", "ROLLBACK", "commit()", "rollback()"])
+    @Test(arguments: ["COMMIT", "END", "ROLLBACK", "commit()", "rollback()", "\u{FEFF}COMMIT", "\u{FEFF} ROLLBACK"])
     func transactionsEndedByHand(_ sql: String) async throws {
         let writer = try make()
         let end: @Sendable (Database) throws -> Void = { db in
@@ -172,6 +172,70 @@ import Testing
         #expect(error.resultCode == .SQLITE_MISUSE)
         #expect(error.message == "a write can't end a transaction that other writes share")
         #expect(try await values(writer) == [1, 3, 4])
+    }
+
+    /// SQLite accepts these texts, too. A later write can't end the savepoint with which it began.
+    @Test(arguments: ["\u{FEFF}RELEASE quarry", "ROLLBACK TRANSACTION x TO quarry", "\u{FEFF}ROLLBACK TO quarry"])
+    func savepointEndedByHand(_ sql: String) async throws {
+        let writer = try make()
+        let write = Self.write { db in
+            try db.insert(row: 2)
+            try db.execute(sql: sql)
+        }
+        let errors = try await errors(of: [Self.inserting(1), write, Self.inserting(3)], in: writer)
+        #expect(errors[0] == nil && errors[2] == nil)
+        #expect((errors[1] as? DatabaseError)?.message == "no such savepoint: quarry")
+        #expect(try await values(writer) == [1, 3])
+    }
+
+    /// A function of the program's may commit through SQLite's C functions: the earlier writes are told so.
+    @Test(arguments: ["SELECT run('COMMIT')", "SELECT run('COMMIT'), fail()"], [true, false])
+    func statementThatIsNotKnownToCommit(_ sql: String, isObserved: Bool) async throws {
+        let writer = try make()
+        let listener = RecordingListener()
+        if isObserved { try await writer.writeWithoutTransaction { db in try db.listenToCommits(listener) } }
+        let ends = Recorded<[String]>([])
+        let writes = [
+            Self.inserting(1), Self.inserting(2),
+            Self.write { db in
+                RawSQL.addFunctions(db)
+                db.afterNextTransaction { _ in
+                    ends.update { $0.append("commit") }
+                } onRollback: { _ in
+                    ends.update { $0.append("rollback") }
+                }
+                try db.insert(row: 3)
+                _ = try? Row.fetchOne(db, sql: sql)
+                try db.insert(row: 4)
+            },
+            Self.inserting(5),
+        ]
+        let errors = try await errors(of: writes, in: writer)
+        #expect(errors[0] == nil && errors[1] == nil && errors[3] == nil)
+        #expect((errors[2] as? DatabaseError)?.resultCode == .SQLITE_ABORT)
+        #expect(ends.value == ["commit"])
+        if isObserved { #expect(listener.takeChanges().map(\.description) == ["t(*)", "t(*)"]) }
+        #expect(try await values(writer) == [1, 2, 3, 5])
+    }
+
+    /// As above, for a rollback.
+    @Test(arguments: ["SELECT run('ROLLBACK')", "SELECT run('ROLLBACK'), fail()"])
+    func statementThatIsNotKnownToRollBack(_ sql: String) async throws {
+        let writer = try make()
+        let writes = [
+            Self.inserting(1),
+            Self.write { db in
+                RawSQL.addFunctions(db)
+                try db.insert(row: 2)
+                _ = try? Row.fetchOne(db, sql: sql)
+                try db.insert(row: 3)
+            },
+            Self.inserting(4),
+        ]
+        let errors = try await errors(of: writes, in: writer)
+        let codes = errors.map { ($0 as? DatabaseError)?.resultCode }
+        #expect(codes == [.SQLITE_ABORT, .SQLITE_ABORT, nil])
+        #expect(try await values(writer) == [4])
     }
 
     /// The first write has the transaction for itself as long as it runs.

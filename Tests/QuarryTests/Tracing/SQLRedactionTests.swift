@@ -16,7 +16,7 @@ import Testing
             ("SELECT 1 /*/ 2 */", "SELECT ?"),
             ("SELECT 'never ends", "SELECT ?"), ("SELECT [never ends 1", "SELECT [never ends 1"), ("", ""),
             ("SELECT \"größe 1\", größe1 = 'Ä'", "SELECT \"größe 1\", größe1 = ?"),
-            ("SELECT a->>'$.b', a-1", "SELECT a->>?, a-?"),
+            ("SELECT a->>'$.b', a-1", "SELECT a->>?, a-?"), ("\u{FEFF}SELECT\u{FEFF}1,\u{FEFF}1", "SELECT\u{FEFF}1, ?"),
         ])
     func literals(sql: String, expected: String) { #expect(SQLRedaction.literals(sql) == expected) }
 

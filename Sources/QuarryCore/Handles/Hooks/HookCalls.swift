@@ -54,10 +54,7 @@ enum HookCalls {
     static func setRollbackHook(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?) {
         guard let context else { return _ = sqlite3_rollback_hook(connection, nil, nil) }
         sqlite3_rollback_hook(
-            connection,
-            { context in
-                for entry in HookCalls.slots(context).rollback.entries where entry.isActive { entry.handler() }
-            }, context)
+            connection, { context in HookCalls.slots(context).didRollBack() }, context)
     }
 
     /// The corresponding C function is `sqlite3_wal_hook`.
