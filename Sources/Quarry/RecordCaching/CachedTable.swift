@@ -214,7 +214,7 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
         _ key: some DatabaseValueConvertible, _ ticket: RecordCache.Ticket?, _ db: Database
     ) throws -> RecordCache.Found {
         let plan = try RecordPlans.plan(Record.self, nil, db)
-        let column = try plan.keyColumn(db)
+        let column = try plan.keyColumn(db, sure: false)
         let value = Record.databaseValue(ofKey: key, column: column)
         let record: Record? = value.isNull ? nil : try plan.find(value, db)
         let isKept = ticket != nil && record != nil

@@ -19,7 +19,7 @@ struct KeyQuery {
         _ type: Record.Type, keys: Keys, _ table: String?, _ db: Database
     ) throws where Keys.Element: DatabaseValueConvertible {
         let plan = try RecordPlans.plan(type, table, db)
-        let column = try plan.keyColumn(db)
+        let column = try plan.keyColumn(db, sure: true)
         self.table = plan.table
         columns = [column]
         isSimple = true

@@ -16,8 +16,12 @@ extension RecordPlan {
     }
 
     /// The only column of the primary key.
-    func keyColumn(_ db: Database) throws -> String {
-        let shape = try shape(db, sure: false)
+    ///
+    /// - parameter sure: whether to check if another connection has changed the schema since this access began.
+    func keyColumn(_ db: Database, sure: Bool) throws -> String {
+        var shape = try shape(db, sure: sure)
+        // No statement runs that would notice another connection's change.
+        if shape.primaryKey.count != 1 { shape = try refreshedShape(db) }
         let key = shape.primaryKey
         guard key.count == 1 else {
             let columns = key.map { String(reflecting: $0) }.joined(separator: ", ")
@@ -32,14 +36,21 @@ extension RecordPlan {
 
     /// The row with a value of the primary key, as a record.
     func find<Record: RowDecodable>(_ value: DatabaseValue, _ db: Database) throws -> Record? {
-        let column = try keyColumn(db)
+        let column = try keyColumn(db, sure: false)
         guard let finder, !finder.statement.isExecuting else { return try findFirst(column, value, db) }
-        let record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
+        let record: Record?
+        do {
+            record = try Record.fetchOne(finder.statement, arguments: finder.arguments(value))
+        } catch let error as DatabaseError {
+            // The column may no longer exist.
+            guard (try? isOutdated(db)) ?? false else { throw error }
+            return try find(value, db)
+        }
         if finder.statement.repreparations == finder.repreparations { return record }
         // The schema has changed: the column may no longer be the key.
         stamp = (-1, -1, 0)
         self.finder?.repreparations = finder.statement.repreparations
-        return try keyColumn(db) == column ? record : find(value, db)
+        return try keyColumn(db, sure: false) == column ? record : find(value, db)
     }
 
     @inline(never)

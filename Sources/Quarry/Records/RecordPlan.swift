@@ -190,8 +190,9 @@ final class RecordPlan {
         return try refreshedShape(db)
     }
 
+    /// The shape of the table in the current schema.
     @inline(never)
-    private func refreshedShape(_ db: Database) throws -> TableShape {
+    func refreshedShape(_ db: Database) throws -> TableShape {
         let version = try version(db)
         if let knownShape, stamp.changes == db.schemaChangeCount, stamp.version == version {
             stamp.access = db.accessNumber
@@ -205,6 +206,12 @@ final class RecordPlan {
         knownShape = shape
         stamp = (db.accessNumber, db.schemaChangeCount, version)
         return shape
+    }
+
+    /// Whether the schema has changed since the shape was last read or confirmed.
+    func isOutdated(_ db: Database) throws -> Bool {
+        let known = knownShape
+        return try refreshedShape(db) !== known
     }
 
     /// A number that changes when another connection changes the schema.
@@ -255,7 +262,8 @@ final class RecordPlan {
         if let slot = slots.first(where: { $0.kind == kind && $0.names.isSpelled(as: recorded.names) }) {
             return slot
         }
-        let shape = try shape(db, sure: false)
+        // A kind that the known shape refuses has no statement, which would notice another connection's change.
+        let shape = try shape(db, sure: true)
         let sql = try WriteSQL(kind, shape, names: recorded.names, key: key)
         let slot = try Slot(kind, sql, names: recorded.names, isOfView: shape.isView, db)
         if slots.count == Self.maximumSlotCount { slots.removeFirst() }

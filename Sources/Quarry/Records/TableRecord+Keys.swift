@@ -133,7 +133,7 @@ extension TableRecord {
     public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
         do {
             let plan = try RecordPlans.plan(self, nil, db)
-            let column = try plan.keyColumn(db)
+            let column = try plan.keyColumn(db, sure: false)
             return RecordError.recordNotFound(
                 databaseTableName: plan.table, key: [column: databaseValue(ofKey: key, column: column)])
         } catch {
@@ -172,7 +172,7 @@ extension FetchableRecord where Self: TableRecord {
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Self? {
         let plan = try RecordPlans.plan(self, table, db)
-        let value = try databaseValue(ofKey: key, column: plan.keyColumn(db))
+        let value = try databaseValue(ofKey: key, column: plan.keyColumn(db, sure: false))
         return value.isNull ? nil : try plan.find(value, db)
     }
 
@@ -206,7 +206,7 @@ extension FetchableRecord where Self: TableRecord {
         _ db: Database, key: some DatabaseValueConvertible, table: String? = nil
     ) throws -> Self {
         if let record = try fetchOne(db, key: key, table: table) { return record }
-        let column = try RecordPlans.plan(self, table, db).keyColumn(db)
+        let column = try RecordPlans.plan(self, table, db).keyColumn(db, sure: false)
         throw RecordError.recordNotFound(
             databaseTableName: table ?? databaseTableName,
             key: [column: databaseValue(ofKey: key, column: column)])

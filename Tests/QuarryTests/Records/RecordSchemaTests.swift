@@ -308,6 +308,105 @@ import Testing
         }
     }
 
+    private struct Item: Codable, FetchableRecord, PersistableRecord, Equatable {
+        static let databaseTableName = "item"
+        var id: Int64
+        var v: Int64?
+    }
+
+    /// The ways to find a row by its key; each returns whether the row exists.
+    private enum KeyVerb: CaseIterable {
+        case fetchOne, find, exists, fetchAll, deleteOne, cached, insert
+
+        func run(_ pool: DatabasePool, _ cache: CachedTable<Item>) throws -> Bool {
+            switch self {
+            case .fetchOne: try pool.read { db in try Item.fetchOne(db, key: 3) != nil }
+            case .find: try pool.read { db in try Item.find(db, key: 3).id == 3 }
+            case .exists: try pool.read { db in try Item.exists(db, key: 3) }
+            case .fetchAll: try pool.read { db in try Item.fetchAll(db, keys: [3, 4]).count == 1 }
+            case .deleteOne: try pool.write { db in try Item.deleteOne(db, key: 3) }
+            case .cached: try cache.fetchOne(key: 3) != nil
+            // Refused by the columns, not by the key.
+            case .insert:
+                try pool.write { db in
+                    try Item(id: 4, v: 5).insert(db, columns: ["id", "v"])
+                    return true
+                }
+            }
+        }
+    }
+
+    private static let refusedKeys = [
+        "CREATE TABLE item (id INT, v INT, PRIMARY KEY (id, v))", "CREATE VIEW item AS SELECT 3 AS id, 4 AS v",
+        "CREATE TABLE item (id INT, v INT, rowid, oid, _rowid_)",
+    ]
+
+    /// Neither a refusal of a key nor its acceptance survives the change of the schema by another connection.
+    @Test(arguments: refusedKeys, [true, false])
+    func keyIsJudgedByTheCurrentSchema(_ refused: String, isRefusedFirst: Bool) throws {
+        let accepted = "CREATE TABLE item (id INTEGER PRIMARY KEY, v INT)"
+        // A record that is kept may be found until the other connection's commit is noticed.
+        for verb in KeyVerb.allCases where verb != .insert && (isRefusedFirst || verb != .cached) {
+            let folder = try TemporaryFolder()
+            var configuration = Configuration()
+            configuration.maximumReaderCount = 1
+            let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+            let cache = CachedTable<Item>(pool)
+            let other = try DatabaseQueue(path: folder.file("a.sqlite"))
+            var definitions = [refused, accepted]
+            if !isRefusedFirst { definitions.reverse() }
+            for (index, definition) in definitions.enumerated() {
+                try other.write { db in
+                    if index == 1 { try db.execute(sql: "DROP \(definitions[0].split(separator: " ")[1]) item") }
+                    try db.execute(sql: definition)
+                    if !definition.contains("VIEW") { try db.execute(sql: "INSERT INTO item (id, v) VALUES (3, 4)") }
+                }
+                for _ in 0..<2 where verb != .deleteOne || definition != accepted {
+                    if definition == accepted {
+                        #expect(try verb.run(pool, cache), "\(verb)")
+                    } else {
+                        #expect(throws: DatabaseError.self, "\(verb)") { try verb.run(pool, cache) }
+                    }
+                }
+                if verb == .deleteOne, definition == accepted { #expect(try verb.run(pool, cache)) }
+            }
+        }
+    }
+
+    /// The column that was the key no longer exists.
+    @Test func keyIsAnotherColumnInAnotherConnectionsTable() throws {
+        for verb in KeyVerb.allCases where verb != .insert {
+            let folder = try TemporaryFolder()
+            let pool = try DatabasePool(path: folder.file("a.sqlite"))
+            let cache = CachedTable<Item>(pool)
+            let other = try DatabaseQueue(path: folder.file("a.sqlite"))
+            try other.write { db in
+                try db.execute(
+                    sql: "CREATE TABLE item (x INTEGER PRIMARY KEY, id, v); INSERT INTO item VALUES (3, 3, 4)")
+            }
+            #expect(try verb.run(pool, cache), "\(verb)")
+            try other.write { db in
+                try db.execute(
+                    sql:
+                        "DROP TABLE item; CREATE TABLE item (id INTEGER PRIMARY KEY, v); INSERT INTO item VALUES (3, 4)"
+                )
+            }
+            #expect(try verb.run(pool, cache), "\(verb)")
+        }
+    }
+
+    /// A column that the table lacks is refused before a statement is prepared.
+    @Test func columnIsAddedByAnotherConnectionBeforeItIsWritten() throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("a.sqlite"))
+        let cache = CachedTable<Item>(pool)
+        let other = try DatabaseQueue(path: folder.file("a.sqlite"))
+        try other.write { db in try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY)") }
+        expectError(.SQLITE_ERROR, "table item has no column named v") { try KeyVerb.insert.run(pool, cache) }
+        try other.write { db in try db.execute(sql: "ALTER TABLE item ADD COLUMN v") }
+        #expect(try KeyVerb.insert.run(pool, cache))
+    }
+
     @Test func anotherThreadIsRefused() throws {
         // Sendable: the test uses it where it refuses to be used.
         struct Escaped: @unchecked Sendable { let db: Database }
