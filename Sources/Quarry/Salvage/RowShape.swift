@@ -5,51 +5,13 @@ struct RowShape {
     /// A column in the order of the file's records.
     struct Column {
         var name: String
-        var affinity: Affinity
+        var affinity: ColumnAffinity
         var isNotNull = false
         /// Whether the column is the rowid, which records have as NULL:
         /// <https://www.sqlite.org/lang_createtable.html#rowid>.
         var isRowID = false
         /// Whether the value is computed by SQLite and can't be inserted: <https://www.sqlite.org/gencol.html>.
         var isGenerated = false
-    }
-
-    /// The type to which values are converted:
-    /// <https://www.sqlite.org/datatype3.html#determination_of_column_affinity>.
-    enum Affinity {
-        case integer
-        case text
-        case blob
-        case real
-        case numeric
-
-        init(declaredType: String) {
-            let type = declaredType.uppercased()
-            self =
-                if type.contains("INT") {
-                    .integer
-                } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
-                    .text
-                } else if type.contains("BLOB") || type.isEmpty || type == "ANY" {
-                    .blob
-                } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
-                    .real
-                } else {
-                    .numeric
-                }
-        }
-
-        /// How well a value fits: nil if a column of this affinity never stores it.
-        func fit(_ value: SalvagedRecord.Value) -> Int? {
-            switch (self, value) {
-            case (_, .null): 0
-            case (.blob, _): 0
-            case (.text, .text), (.integer, .integer), (.real, .real): 2
-            case (.real, .integer), (.numeric, .integer), (.numeric, .real): 1
-            case (.text, .integer), (.text, .real): nil
-            case (.integer, .real), (_, .blob), (_, .text): 0
-            }
-        }
     }
 
     let columns: [Column]
@@ -87,4 +49,18 @@ struct RowShape {
         Column(name: "tbl_name", affinity: .text, isNotNull: true), Column(name: "rootpage", affinity: .integer),
         Column(name: "sql", affinity: .text),
     ])
+}
+
+extension ColumnAffinity {
+    /// How well a value fits: nil if a column of this affinity never stores it.
+    fileprivate func fit(_ value: SalvagedRecord.Value) -> Int? {
+        switch (self, value) {
+        case (_, .null): 0
+        case (.blob, _): 0
+        case (.text, .text), (.integer, .integer), (.real, .real): 2
+        case (.real, .integer), (.numeric, .integer), (.numeric, .real): 1
+        case (.text, .integer), (.text, .real): nil
+        case (.integer, .real), (_, .blob), (_, .text): 0
+        }
+    }
 }

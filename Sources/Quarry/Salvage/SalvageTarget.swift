@@ -75,7 +75,7 @@ final class SalvageTarget {
             let (type, hidden): (String, Int) = (row[1] ?? "", row[4])
             return ColumnRow(
                 column: RowShape.Column(
-                    name: row[0], affinity: RowShape.Affinity(declaredType: type), isNotNull: row[2],
+                    name: row[0], affinity: ColumnAffinity(declaredType: type), isNotNull: row[2],
                     isGenerated: hidden >= 2),
                 isKey: row[3] != 0, declaredType: type, isVirtual: hidden == 2)
         }

@@ -141,10 +141,13 @@ package enum KeyNeeds: Sendable, Equatable {
     case all
 }
 
-/// The columns that make up the keys of a table's rows.
+/// The columns that make up the keys of a table's rows, and those whose new values SQLite doesn't tell as they are
+/// read.
 struct KeyColumns: Equatable {
     /// The numbers of the columns of the primary key, as the preupdate hook counts them; nil for the rowid.
     let numbers: [Int]?
+    /// The numbers of all columns of affinity REAL.
+    let reals: [Int]
 }
 
 /// The program's remarks about a transaction.

@@ -3,7 +3,7 @@ extension ChangeMonitor {
     func operationWillStart(_ accesses: StatementAccesses, _ db: Database) {
         if phase != .none || db.hasUntoldEnd { db.noteUntoldEnd() }
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        if keyNeeds != .none { db.findKeyColumns(of: accesses) }
+        if needsValues { db.findKeyColumns(of: accesses) }
         running.begin(
             nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
             ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)

@@ -75,6 +75,9 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Whether anybody needs the monitor.
     var isNeeded: Bool { listener != nil || !observers.isEmpty || !regionObservers.isEmpty }
 
+    /// Whether values of changed rows are told, so that the columns of the tables have to be known.
+    var needsValues: Bool { keyNeeds != .none || !observers.isEmpty }
+
     func setListener(
         _ listener: (any CommitListener)?, rowTables: Set<TableName>, keys: KeyNeeds, _ db: Database
     ) throws {
@@ -155,7 +158,7 @@ final class ChangeMonitor: ConnectionMonitor {
         if others?.isNew ?? false { noteOthersBeforeCommit(db) }
         let accesses = db.accesses(of: statement)
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
-        if keyNeeds != .none { db.findKeyColumns(of: accesses) }
+        if needsValues { db.findKeyColumns(of: accesses) }
         if accesses.mayTruncate, statement.expiryAtPreparation == db.hooks.expiryCount, asksForDeletions(accesses, db) {
             db.hooks.expireStatements()
         }
@@ -276,7 +279,8 @@ final class ChangeMonitor: ConnectionMonitor {
     private func tell(_ entries: [ObserverEntry], of event: PreupdateEvent, _ table: TableName, _ db: Database) {
         guard !entries.isEmpty else { return }
         db.lifetime.lend(to: .observer) {
-            DatabasePreUpdateEvent.lend(event, table) { event in
+            let reals = db.knownKeyColumns(of: table)?.reals ?? []
+            DatabasePreUpdateEvent.lend(event, table, reals: reals) { event in
                 for entry in entries { entry.changeObserver?.databaseWillChange(with: event) }
             }
         }

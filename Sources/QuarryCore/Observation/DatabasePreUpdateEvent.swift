@@ -33,9 +33,19 @@ public struct DatabasePreUpdateEvent {
         private(set) lazy var count = event?.columnCount ?? 0
         private(set) lazy var depth = event?.depth ?? 0
         private(set) lazy var initial: [DatabaseValue]? = read { $0.oldValue($1) }
-        private(set) lazy var final: [DatabaseValue]? = event?.blobColumn == nil ? read { $0.newValue($1) } : nil
+        private(set) lazy var final: [DatabaseValue]? =
+            event?.blobColumn == nil
+            ? read { [reals] event, index in
+                let value = event.newValue(index)
+                return reals.contains(index) ? value?.readFromREAL : value
+            } : nil
 
-        init(_ event: PreupdateEvent) { self.event = event }
+        private let reals: [Int]
+
+        init(_ event: PreupdateEvent, reals: [Int]) {
+            self.event = event
+            self.reals = reals
+        }
 
         private func read(_ value: (PreupdateEvent, Int) -> DatabaseValue?) -> [DatabaseValue]? {
             guard let event else { return nil }
@@ -60,8 +70,12 @@ public struct DatabasePreUpdateEvent {
     }
 
     /// Lends an event to `body`. An event that `body` keeps has its values afterwards, too.
-    static func lend(_ event: PreupdateEvent, _ table: TableName, _ body: (DatabasePreUpdateEvent) -> Void) {
-        var values = Values(event)
+    ///
+    /// - parameter reals: the numbers of the columns of affinity REAL.
+    static func lend(
+        _ event: PreupdateEvent, _ table: TableName, reals: [Int], _ body: (DatabasePreUpdateEvent) -> Void
+    ) {
+        var values = Values(event, reals: reals)
         body(DatabasePreUpdateEvent(event, table, values))
         // The observer keeps the event.
         if !isKnownUniquelyReferenced(&values) { values.readAll() }
@@ -92,6 +106,16 @@ public struct DatabasePreUpdateEvent {
 
     /// The event itself: events may be kept.
     public func copy() -> DatabasePreUpdateEvent { self }
+}
+
+extension DatabaseValue {
+    /// The value as SQL reads it from a column of affinity REAL.
+    ///
+    /// SQLite stores a number without a fraction as an integer there, and its preupdate hook tells the new value of an
+    /// inserted row as it is stored: <https://www.sqlite.org/datatype3.html#type_affinity>.
+    var readFromREAL: DatabaseValue {
+        if case .int64(let value) = rawStorage { Double(value).databaseValue } else { self }
+    }
 }
 
 @available(*, unavailable)

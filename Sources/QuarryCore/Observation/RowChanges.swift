@@ -97,7 +97,7 @@ extension PreupdateEvent {
         var values: [DatabaseValue] = []
         for number in numbers {
             guard let value = isOld ? oldValue(number) : newValue(number), !value.isNull else { return nil }
-            values.append(value)
+            values.append(columns.reals.contains(number) ? value.readFromREAL : value)
         }
         return RowKey(values)
     }

@@ -172,6 +172,7 @@ extension Database {
         else { return nil }
         let schema = table.schema.quotedDatabaseIdentifier
         var parts: [(position: Int, number: Int, type: String)] = []
+        var reals: [Int] = []
         var number = 0
         for column in try lookUp(
             "PRAGMA \(schema).table_xinfo(\(table.name.quotedDatabaseIdentifier))",
@@ -182,6 +183,7 @@ extension Database {
                 )
             })
         {
+            if case .real = ColumnAffinity(declaredType: column.type) { reals.append(number) }
             if column.position > 0 { parts.append((column.position, number, column.type)) }
             // A virtual generated column isn't stored: https://www.sqlite.org/pragma.html#pragma_table_xinfo
             if !column.isVirtual { number += 1 }
@@ -192,9 +194,9 @@ extension Database {
             || !isWithoutRowID && parts.count == 1 && parts[0].type.utf8.hasWord(in: ["INTEGER"])
                 && !definition.utf8.hasWord(in: ["DESC"])
         {
-            return KeyColumns(numbers: nil)
+            return KeyColumns(numbers: nil, reals: reals)
         }
-        return KeyColumns(numbers: parts.map(\.number))
+        return KeyColumns(numbers: parts.map(\.number), reals: reals)
     }
 
     /// Whether an update may change other columns than SQLite reports: rowids, columns that are computed from others,

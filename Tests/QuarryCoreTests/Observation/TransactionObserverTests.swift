@@ -280,6 +280,24 @@ import Testing
         }
     }
 
+    /// SQLite stores 3.0 as 3 in a column of type REAL, and tells so when the row is inserted.
+    @Test(arguments: ["", "WITHOUT ROWID"]) func valuesOfRealColumns(_ options: String) throws {
+        try withTables { (db, observer) throws in
+            try db.execute(sql: "CREATE TABLE price (k REAL NOT NULL PRIMARY KEY, v DOUBLE, w) \(options)")
+            try db.execute(sql: "CREATE TRIGGER t AFTER INSERT ON log BEGIN REPLACE INTO price VALUES (2, 8, 8); END")
+            var values: [[DatabaseValue]?] = []
+            observer.willChange = { event in
+                guard event.tableName == "price" else { return }
+                values += [event.initialDatabaseValues, event.finalDatabaseValues].filter { $0 != nil }
+            }
+            try db.execute(sql: "INSERT INTO price VALUES (1, 3, 4)")
+            try db.execute(sql: "UPDATE price SET k = 2, v = 5, w = 6")
+            try db.execute(sql: "INSERT INTO log VALUES (1)")
+            let expected = [(1.0, 3.0, 4), (1.0, 3.0, 4), (2.0, 5.0, 6), (2.0, 5.0, 6), (2.0, 8.0, 8)]
+            #expect(values == expected.map { [$0.databaseValue, $1.databaseValue, $2.databaseValue] })
+        }
+    }
+
     /// Where SQLite forbids it, the connection refuses to be used, and works afterwards.
     @Test func callbacksThatUseTheConnection() throws {
         var errors: [String] = []

@@ -66,6 +66,36 @@ import Testing
         #expect(commit.changes.changedKeys(in: "country") == ["FR": .inserted])
     }
 
+    /// A key of type REAL is told as it is read, whatever the kind of the change.
+    @Test(arguments: WriterKind.allCases, ["", "WITHOUT ROWID"])
+    func changedKeysOfTypeREAL(_ kind: WriterKind, _ options: String) async throws {
+        let writer = try make(kind)
+        try await writer.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE price (k REAL NOT NULL PRIMARY KEY, v) \(options);
+                    CREATE TABLE part (a, k DOUBLE, PRIMARY KEY (a, k));
+                    """)
+        }
+        var commits = writer.commits(keys: true).makeAsyncIterator()
+        func changes(_ sql: String) async throws -> DatabaseChanges {
+            try await writer.write { db in try db.execute(sql: sql) }
+            return try #require(await commits.next()).changes
+        }
+        let (one, two) = (RowKey(1.0), RowKey(2.0))
+        var found = try await changes("INSERT INTO price VALUES (1, 1); INSERT INTO part VALUES (1, 1)")
+        #expect(found.changedKeys(in: "price") == [one: .inserted])
+        #expect(found.changedKeys(in: "part") == [[1, 1.0]: .inserted])
+        found = try await changes("UPDATE price SET v = 2")
+        #expect(found.changedKeys(in: "price") == [one: .updated(columns: ["v"])])
+        found = try await changes("REPLACE INTO price VALUES (1, 3)")
+        #expect(found.changedKeys(in: "price") == [one: .updated(columns: nil)])
+        found = try await changes("UPDATE price SET k = 2")
+        #expect(found.changedKeys(in: "price") == [one: .deleted, two: .inserted])
+        found = try await changes("DELETE FROM price WHERE k = 2; INSERT INTO price VALUES (1, 4); DELETE FROM price")
+        #expect(found.changedKeys(in: "price") == [two: .deleted])
+    }
+
     @Test(arguments: WriterKind.allCases) func changedKeys(_ kind: WriterKind) async throws {
         let writer = try make(kind)
         var commits = writer.commits(keys: true).makeAsyncIterator()
