@@ -20,7 +20,8 @@ extension Database {
     /// their tables. See <https://www.sqlite.org/sessionintro.html>.
     ///
     /// - parameter tables: the tables whose changes are recorded; nil for all tables with a primary key, but not the
-    ///   ones in which virtual tables store their content.
+    ///   ones in which virtual tables store their content, nor, with an older SQLite, those whose key has a column of
+    ///   type REAL.
     /// - parameter schema: `main`, `temp`, or the name of an attached database.
     /// - returns: the result of `body`, the changes, and the changed tables that couldn't be recorded.
     /// - throws: `SQLITE_MISUSE` for a table that can't be recorded, such as one without a primary key, and while a

@@ -15,7 +15,7 @@ public struct RecordedChangeset<Value> {
 
     /// The changed tables whose changes the changeset doesn't have, if all tables were asked for: tables without a
     /// primary key; the tables in which a virtual table stores its content; with an older SQLite, tables with generated
-    /// columns.
+    /// columns, or with a column of type REAL in their primary key.
     public let unrecordedTables: [String]
 }
 

@@ -7,7 +7,7 @@ extension Database {
         of tables: [String]?, schema: String, _ body: () throws -> T
     ) throws -> (value: T, changeset: Changeset, omittedTables: [String]) {
         try operationWillStart(writes: false)
-        try checkSession(of: tables, schema: schema)
+        try checkSession(of: tables, schema: schema, forRecording: true)
         guard changeMonitor?.observers.hasObserver != true else {
             throw DatabaseError.misuse(
                 """
@@ -55,8 +55,8 @@ extension Database {
         guard !oldSchema.isSameName(as: newSchema) else {
             throw DatabaseError.misuse("a schema can't be compared with itself: \(oldSchema)")
         }
-        try checkSession(of: tables, schema: newSchema)
-        try checkSession(of: tables, schema: oldSchema)
+        try checkSession(of: tables, schema: newSchema, forRecording: false)
+        try checkSession(of: tables, schema: oldSchema, forRecording: false)
         return try withSavepoint { () -> (TransactionCompletion, Changeset) in
             try hooks.withSessions {
                 let session = try makeSession(schema: newSchema) { _ in true }
@@ -73,7 +73,7 @@ extension Database {
     }
 
     /// Throws unless a session can note the changes of these tables.
-    private func checkSession(of tables: [String]?, schema: String) throws {
+    private func checkSession(of tables: [String]?, schema: String, forRecording: Bool) throws {
         try ChangesetCalls.checkAvailable()
         try checkName(schema, of: "schema")
         // `temp` is made by its first table.
@@ -84,7 +84,7 @@ extension Database {
             try checkName(table, of: "table")
             let facts: (obstacle: SessionTables.Obstacle?, isShadow: Bool)
             do {
-                facts = try sessionFacts(ofTable: table, schema: schema)
+                facts = try sessionFacts(ofTable: table, schema: schema, forRecording: forRecording)
             } catch {
                 throw self.error(error.code, operation: "could not make a changeset")
             }

@@ -7,6 +7,9 @@ final class SessionTables {
         case virtualTable
         case noPrimaryKey
         case generatedColumns
+        /// SQLite's preupdate hook tells a number without a fraction as an integer when a row is inserted, and as a
+        /// real afterwards. A session takes them for the keys of two rows.
+        case realKey
 
         /// The reason, as the end of a sentence.
         var description: String {
@@ -16,6 +19,7 @@ final class SessionTables {
             case .virtualTable: "it is a virtual table"
             case .noPrimaryKey: "it has no primary key"
             case .generatedColumns: "it has generated columns, which this version of SQLite can't note"
+            case .realKey: "its primary key has a column of type REAL, whose values SQLite doesn't recognize again"
             }
         }
     }
@@ -47,7 +51,7 @@ final class SessionTables {
         if let names { return names.contains(table.lowercasedASCII) }
         // SQLite's own statistics, which ANALYZE makes anew.
         if table.lowercasedASCII.hasPrefix("sqlite_") { return false }
-        let facts = try db.sessionFacts(ofTable: table, schema: schema)
+        let facts = try db.sessionFacts(ofTable: table, schema: schema, forRecording: true)
         guard facts.obstacle == nil, !facts.isShadow else {
             omit(table)
             return false
@@ -63,8 +67,10 @@ final class SessionTables {
 extension Database {
     /// Whether a session can note the changes of a table, and whether the table is the storage of a virtual table:
     /// <https://www.sqlite.org/vtab.html#xshadowname>.
+    ///
+    /// - parameter forRecording: whether changes are noted as they happen. A comparison reads the rows of tables.
     func sessionFacts(
-        ofTable table: String, schema: String
+        ofTable table: String, schema: String, forRecording: Bool
     ) throws(LookupFailure) -> (obstacle: SessionTables.Obstacle?, isShadow: Bool) {
         let (name, schemaName) = (table.quotedText, schema.quotedText)
         let sql = """
@@ -84,10 +90,21 @@ extension Database {
                 .noPrimaryKey
             } else if facts[4] != 0, !SessionHandle.notesGeneratedColumns {
                 .generatedColumns
+            } else if forRecording, !SessionHandle.notesRealKeys,
+                try keyTypes(ofTable: name, schema: schemaName).contains(where: { $0 == .real })
+            {
+                .realKey
             } else {
                 nil
             }
         return (obstacle, facts[2] != 0)
+    }
+
+    /// The affinities of the columns of a primary key.
+    private func keyTypes(ofTable name: String, schema: String) throws(LookupFailure) -> [ColumnAffinity] {
+        try lookUp("SELECT type FROM pragma_table_xinfo(\(name), \(schema)) WHERE pk > 0") { row in
+            ColumnAffinity(declaredType: StatementColumns.string(row, 0) ?? "")
+        }
     }
 }
 

@@ -84,4 +84,18 @@ extension SessionHandle {
         else { return false }
         return session.changeset().code == SQLITE_OK
     }()
+
+    /// Whether sessions recognize a key in a column of type REAL without a fraction: a row that comes and goes leaves
+    /// no change. SQLite 3.40 doesn't. This tries it once, in memory.
+    static let notesRealKeys: Bool = {
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        guard isAvailable, sqlite3_open(":memory:", &connection) == SQLITE_OK, let connection,
+            sqlite3_exec(connection, "CREATE TABLE t (a REAL PRIMARY KEY)", nil, nil, nil) == SQLITE_OK,
+            case .session(let session) = begin(connection, schema: "main", TableFilter { _ in true }),
+            sqlite3_exec(connection, "INSERT INTO t VALUES (1); DELETE FROM t", nil, nil, nil) == SQLITE_OK
+        else { return false }
+        let (code, bytes) = session.changeset()
+        return code == SQLITE_OK && bytes.isEmpty
+    }()
 }
