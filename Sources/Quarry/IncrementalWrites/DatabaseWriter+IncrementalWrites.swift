@@ -23,7 +23,8 @@ extension DatabaseWriter {
     /// place in the queue, and waits there as long as it has to: `Configuration.acquireTimeout` and
     /// `Configuration.maximumWaiters` apply to its first transaction only.
     ///
-    /// An error rolls back the steps of its transaction, and earlier transactions stay. Closing the database, with
+    /// An error rolls back the steps of its transaction, and earlier transactions stay. A step can't commit: `COMMIT`
+    /// throws `SQLITE_MISUSE`, and `ROLLBACK` makes the write throw `SQLITE_ABORT`. Closing the database, with
     /// or without a grace period, waits for the open transaction; then the write throws.
     ///
     /// - parameter pace: how long the connection is kept.
@@ -117,14 +118,16 @@ extension IncrementalWriteProgress {
         _ step: (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion
     ) throws {
         transactionDidBegin(now: SystemClock.monotonicNanoseconds())
-        while true {
-            let completion = try step(
-                IncrementalWriteStep(db: db, index: result.stepCount, isNewTransaction: isNewTransaction))
-            let isCommitted = stepDidEnd(
-                completion, isAwaited: group.programWaiterCount > 0, now: SystemClock.monotonicNanoseconds())
-            // If SQL of the step has ended the transaction, the commit throws.
-            if isCommitted || !db.isInsideTransaction { return }
-            try db.checkCancellation()
+        try db.refusingCommits {
+            while true {
+                let completion = try step(
+                    IncrementalWriteStep(db: db, index: result.stepCount, isNewTransaction: isNewTransaction))
+                let isCommitted = stepDidEnd(
+                    completion, isAwaited: group.programWaiterCount > 0, now: SystemClock.monotonicNanoseconds())
+                // If SQL of the step has ended the transaction, the commit throws.
+                if isCommitted || !db.isInsideTransaction { return }
+                try db.checkCancellation()
+            }
         }
     }
 }

@@ -14,6 +14,9 @@ struct TransactionStateMachine: Equatable {
     /// running one has a savepoint, the oldest.
     var isShared = false
 
+    /// Whether only the wrapper may commit, because it counts what it commits.
+    var refusesCommits = false
+
     /// Whether the wrapper's transaction was ended by a statement that ran inside it: `COMMIT`, `ROLLBACK`.
     private(set) var wasLeft = false
 
@@ -24,7 +27,7 @@ struct TransactionStateMachine: Equatable {
         case run
         /// The statement's transaction has ended: SQLite has rolled it back, or SQL has ended it.
         case abort
-        /// The statement would end a transaction that other writes share.
+        /// The statement would end a transaction that other writes share, or commit one whose commits are counted.
         case refuse
         /// The statement is refused if it ends the oldest savepoint, or rolls back to it.
         case runInSavepoint
@@ -69,6 +72,7 @@ struct TransactionStateMachine: Equatable {
     func statementWillStart(_ kind: StatementKind, isAutocommit: Bool) -> Admission {
         // A rollback has nothing to do then, and reports so itself.
         if isAborted(isAutocommit: isAutocommit) { return kind == .rollback ? .run : .abort }
+        if refusesCommits, kind == .commit { return .refuse }
         guard isShared else { return .run }
         return switch kind {
         case .commit, .rollback: .refuse

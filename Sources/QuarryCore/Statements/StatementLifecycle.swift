@@ -154,7 +154,11 @@ extension Database {
         case .run: return nil
         case .abort: return abortedTransactionError(sql: statement.sql)
         case .refuse:
-            return DatabaseError.misuse("a write can't end a transaction that other writes share", sql: statement.sql)
+            let message =
+                transaction.isShared
+                ? "a write can't end a transaction that other writes share"
+                : "a step of an incremental write can't commit its transaction, which may have other steps"
+            return DatabaseError.misuse(message, sql: statement.sql)
         case .runInSavepoint:
             // The program doesn't know of that savepoint.
             let name = statement.savepointName

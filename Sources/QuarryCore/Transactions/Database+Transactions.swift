@@ -92,6 +92,14 @@ extension Database {
         return result
     }
 
+    /// Runs `body` in the open transaction, which it can't commit: the caller counts what it commits.
+    package func refusingCommits<T>(_ body: () throws -> T) rethrows -> T {
+        transaction.refusesCommits = true
+        defer { transaction.refusesCommits = false }
+        // SQLite's C functions can't commit, either.
+        return try hooks.refusingCommits(body)
+    }
+
     /// Runs `operations` in a savepoint: its own transaction, or a part of the open transaction.
     ///
     /// ```swift

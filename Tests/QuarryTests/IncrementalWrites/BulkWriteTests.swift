@@ -192,14 +192,43 @@ import Testing
             #expect(error?.elementIndex == 220 && error?.committed.elementCount == count, "\(sql)")
             switch sql {
             case "throws": #expect(error?.underlyingError is BulkFailure)
-            case "ROLLBACK", "COMMIT": #expect(error?.databaseError?.resultCode == .SQLITE_ABORT)
+            case "ROLLBACK": #expect(error?.databaseError?.resultCode == .SQLITE_ABORT)
+            case "COMMIT": #expect(error?.databaseError?.resultCode == .SQLITE_MISUSE)
             default: #expect(error?.databaseError?.sql == sql)
             }
-            // A commit by SQL is one.
-            let last = sql == "COMMIT" ? 220 : count
-            #expect(try await writer.playerIDs() == [-4] + Array(1...last), "\(sql)")
+            #expect(try await writer.playerIDs() == [-4] + Array(1...count), "\(sql)")
             try await writer.write { db in _ = try Player.deleteAll(db) }
         }
+    }
+
+    /// The committed elements are those that the error counts, however an element tries to commit the others.
+    @Test(arguments: ["COMMIT", "\u{FEFF}END TRANSACTION x", "commit()", "C function"])
+    func elementsThatCommit(_ way: String) async throws {
+        let writer = try writer(.pool)
+        let error = await expectBulkError {
+            try await writer.writeIncrementally(players(1...100)) { db, player in
+                try player.insert(db)
+                guard player.id == 77 else { return }
+                switch way {
+                case "commit()": try db.commit()
+                case "C function": RawSQL.execute("COMMIT", db)
+                default: try db.execute(sql: way)
+                }
+            }
+        }
+        #expect(error?.committed == BulkWriteProgress())
+        if way != "C function" {
+            #expect(error?.elementIndex == 76)
+            #expect(
+                error?.databaseError?.message
+                    == "a step of an incremental write can't commit its transaction, which may have other steps")
+        }
+        #expect(try await writer.playerIDs() == [])
+        // The refusal ends with the write.
+        try await writer.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN; INSERT INTO player VALUES (1, 'a'); COMMIT")
+        }
+        #expect(try await writer.playerIDs() == [1])
     }
 
     /// `progress` may use the database, and end the write.
