@@ -121,8 +121,13 @@ extension Changeset {
     ///
     /// - parameter applied: the information of each remote changeset that was applied since the local changes were
     ///   made, the oldest first.
-    /// - throws: `DatabaseError`: `SQLITE_SCHEMA` if a table has other columns in the local changes; `SQLITE_NOMEM`; an
-    ///   error that says so if this build of SQLite has no session extension.
+    /// SQLite keeps the columns of a local update as they are. If a remote update of the same row was omitted that also
+    /// sets other columns, these would differ afterwards, so this throws. Resolve such a conflict by `.replace`, and
+    /// make the local change again.
+    ///
+    /// - throws: `DatabaseError`: `SQLITE_SCHEMA` if a table has other columns in the local changes; `SQLITE_MISUSE`
+    ///   for an omitted update whose columns the local update doesn't all set; `SQLITE_NOMEM`; an error that says so if
+    ///   this build of SQLite has no session extension.
     public func rebased(on applied: RebaseInformation...) throws -> Changeset { try rebased(on: applied) }
 
     /// The local changes as if they had been made after the remote changes.
@@ -134,9 +139,52 @@ extension Changeset {
         try ChangesetCalls.checkAvailable()
         let operation = "could not rebase a changeset"
         try checkColumns(applied, operation)
+        try checkOmissions(applied, operation)
         guard let rebaser = RebaserHandle() else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         for information in applied { try ChangesetCalls.check(rebaser.configure(information.bytes), operation) }
         return Changeset(unchecked: try ChangesetCalls.result(rebaser.rebase(bytes), operation))
+    }
+
+    /// Throws if a remote update was omitted that sets a column which the local update of the row doesn't set. SQLite's
+    /// rebaser leaves the column out: other databases have the remote value, and this one has the local value.
+    private func checkOmissions(_ applied: [RebaseInformation], _ operation: String) throws(DatabaseError) {
+        var omitted: [RowOfTable: Set<Int>] = [:]
+        for information in applied {
+            // The bytes for a rebaser have the new values of updates as insertions, and mark replacements as indirect:
+            // https://www.sqlite.org/src/file/ext/session/sqlite3session.c
+            var reader = ChangesetReader(information.bytes, .changeset, allowsUndefined: true)
+            while let change = try reader.next() {
+                guard change.kind == .insert else { continue }
+                let columns = change.newValues.indices.filter { change.newValues[$0] != nil }
+                if change.isIndirect {
+                    omitted[RowOfTable(change)]?.subtract(columns)
+                } else {
+                    omitted[RowOfTable(change), default: []].formUnion(columns)
+                }
+            }
+        }
+        guard !omitted.isEmpty else { return }
+        for change in self where change.kind == .update {
+            guard let columns = omitted[RowOfTable(change)] else { continue }
+            let isSet = { (column: Int) in change.newValues[column] != nil || change.primaryKeyPositions[column] != 0 }
+            guard let column = columns.sorted().first(where: { !isSet($0) }) else { continue }
+            throw DatabaseError.misuse(
+                """
+                \(operation): a remote update of row \(change.primaryKey) of \(change.table) was omitted, which also sets \
+                column \(column), and the local one doesn't: the databases would differ. Replace the row, and make the \
+                local change again.
+                """)
+        }
+    }
+
+    private struct RowOfTable: Hashable {
+        let table: String
+        let key: [DatabaseValue]
+
+        init(_ change: Change) {
+            table = change.table.lowercasedASCII
+            key = change.primaryKey
+        }
     }
 
     /// Throws if a table has other columns in what was applied. SQLite doesn't compare them, and would read beyond the
