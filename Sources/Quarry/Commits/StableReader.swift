@@ -16,7 +16,8 @@ import Synchronization
 ///
 /// A stable reader has one connection; its reads run one after another. Like a snapshot, it keeps a checkpoint from
 /// moving the whole log into the database: <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
-/// Closing it, or releasing it, ends that.
+/// Closing it, or releasing it, ends that. Closing its pool doesn't: reads go on to see their state, and `advance`
+/// throws.
 public final class StableReader: PinnedReader {
     let connections: PinnedConnections
     private let commits: CommitReader
@@ -50,8 +51,8 @@ public final class StableReader: PinnedReader {
     ///
     /// - returns: the commits since the previous state, in order; none if there were none. If there were more than are
     ///   kept, the first element replaces the oldest, and its `source` is `missed`.
-    /// - throws: `DatabaseError`, for example `SQLITE_MISUSE` after closing, or inside a read of this reader. After an
-    ///   error of SQLite, reads throw `SQLITE_ABORT` until a call succeeds.
+    /// - throws: `DatabaseError`, for example `SQLITE_MISUSE` after closing the reader or its pool, or inside a read of
+    ///   this reader. After an error of SQLite, reads throw `SQLITE_ABORT` until a call succeeds.
     @discardableResult
     public func advance() throws -> [DatabaseCommit] {
         try readers.perform(AccessRequest(.bare)) { db in try self.move(db) }
@@ -83,6 +84,8 @@ public final class StableReader: PinnedReader {
     }
 
     private func move(_ db: Database) throws -> [DatabaseCommit] {
+        // A closed pool has no commits to tell.
+        if learnsOfNoCommit { throw DatabaseError.connectionIsClosed() }
         // SQL may have ended the transaction: then the state is lost already.
         try? db.finishRead {}
         let journal = commits.journal

@@ -108,6 +108,48 @@ import Testing
         #expect(throws: DatabaseError.self) { try pool.makeStableReader() }
     }
 
+    /// A reader keeps its state when its pool is closed, and learns of no other.
+    @Test func aReaderOfAClosedPoolCannotAdvance() async throws {
+        let pool = try makePool()
+        let reader = try pool.makeStableReader()
+        let state = reader.commitNumber
+        try pool.add(1)
+        let number = pool.lastCommitNumber
+        try pool.close()
+        let other = try DatabasePool(path: folder.file("a.sqlite"))
+        try other.add(2)
+        for _ in 0..<2 {
+            #expect(try await reader.read { db in try db.count() } == 0)
+            expectError(.SQLITE_MISUSE, "Connection is closed") { try reader.advance() }
+            await expectError(.SQLITE_MISUSE, "Connection is closed") { try await reader.advance() }
+            await expectError(.SQLITE_MISUSE, "Connection is closed") { try await reader.advance(to: number) }
+        }
+        #expect(reader.commitNumber == state)
+        try reader.close()
+        #expect(throws: DatabaseError.self) { try reader.read { db in try db.count() } }
+    }
+
+    /// The article's copy of a table, whose key ignores case.
+    @Test func aCopyFollowsKeysThatIgnoreCase() throws {
+        let pool = try makePool()
+        try pool.write { db in
+            try db.execute(sql: "CREATE TABLE country (code TEXT COLLATE NOCASE PRIMARY KEY, name)")
+            try db.execute(sql: "INSERT INTO country VALUES ('fr', 'France'), ('de', 'Germany')")
+        }
+        let reader = try pool.makeStableReader(keys: true)
+        func row(_ key: RowKey) throws -> Row? {
+            try reader.read { db in
+                try Row.fetchOne(db, sql: "SELECT * FROM country WHERE code = ?", arguments: [key.values[0]])
+            }
+        }
+        var copy = try ["fr", "de"].reduce(into: [RowKey: Row]()) { copy, key in copy[key] = try row(key) }
+        try pool.write { db in try db.execute(sql: "UPDATE country SET code = upper(code) WHERE code = 'fr'") }
+        let changes = try reader.advance().changes.changedKeys(in: "country") ?? [:]
+        #expect(changes == ["fr": .deleted, "FR": .inserted])
+        for (key, change) in changes { copy[key] = try change == .deleted ? nil : row(key) }
+        #expect(copy == ["FR": ["code": "FR", "name": "France"], "de": ["code": "de", "name": "Germany"]])
+    }
+
     /// A reader that can't ask the connection that writes, since that is in use without a transaction, counts a commit
     /// of others, which may have changed everything; once it can ask, it counts exactly.
     @Test func aConnectionThatStaysInUse() async throws {

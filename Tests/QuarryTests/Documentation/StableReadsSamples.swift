@@ -30,10 +30,15 @@ import Testing
 
         let commits = try reader.advance()
         if commits.changes.containsChange(in: "player", key: 1) { print("player 1 has changed") }
-        for (key, _) in commits.changes.changedKeys(in: "player") ?? [:] {
-            copy[key] = try reader.read { db in
-                try Row.fetchOne(db, sql: "SELECT * FROM player WHERE id = ?", arguments: [key.values[0]])
-            }
+        for (key, change) in commits.changes.changedKeys(in: "player") ?? [:] {
+            copy[key] =
+                if change == .deleted {
+                    nil
+                } else {
+                    try reader.read { db in
+                        try Row.fetchOne(db, sql: "SELECT * FROM player WHERE id = ?", arguments: [key.values[0]])
+                    }
+                }
         }
         #expect(count == 2 && copy[1]?["name"] == "Anna" && copy[2]?["name"] == "Barbara")
     }
