@@ -50,6 +50,9 @@ extension SQL: SQLSpecificExpressible {
 /// ```sql
 /// SELECT * FROM "player" WHERE "score" = (SELECT MAX("score") FROM "player")
 /// ```
+///
+/// Columns in a subquery belong to its own tables; those of a ``TableAlias`` belong to the alias's table, which may be
+/// a table of an enclosing request.
 public protocol SQLSubqueryable: SQLSpecificExpressible {
     /// The subquery.
     var sqlSubquery: SQLSubquery { get }
@@ -81,8 +84,10 @@ public struct SQLSubquery: Sendable {
     package enum Content: Sendable {
         /// `(SELECT …)`
         case query(SelectQuery)
-        /// `(SELECT …)`
+        /// `(SELECT …)`, written as SQL. Its tables aren't known, and hide those of the enclosing query.
         case sql(SQL)
+        /// `(VALUES …)`, whose columns are those of the enclosing query.
+        case values(ValueList)
         /// `"name"`: a table defined in WITH.
         case name(String)
     }
@@ -99,6 +104,7 @@ public struct SQLSubquery: Sendable {
                 switch content {
                 case .query(let query): query.depth
                 case .sql(let sql): sql.depth
+                case .values(let list): list.depth
                 case .name: 0
                 }
             depth = Int32(clamping: inside + NestingDepth.ofQuery)

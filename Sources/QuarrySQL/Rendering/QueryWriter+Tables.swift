@@ -46,9 +46,11 @@ extension QueryWriter {
 
     /// The table whose columns need no qualification.
     func currentTable() throws -> String {
-        guard let scope = scopes.last else { throw misuse("a primary key is used outside a request") }
-        guard let table = scope.tables[scope.current].query.tableName else {
-            throw misuse("\(scope.tables[scope.current].query.sourceName) isn't a table, and has no primary key")
+        guard let query = scopes.last?.currentTable?.query else {
+            throw misuse("a primary key is used outside a request")
+        }
+        guard let table = query.tableName else {
+            throw misuse("\(query.sourceName) isn't a table, and has no primary key")
         }
         return table
     }

@@ -25,7 +25,7 @@ package struct QueryWriter {
         text.reserveCapacity(128)
     }
 
-    /// The tables of a query.
+    /// The tables of a query; none if the query is written as SQL.
     struct Scope {
         struct Table {
             var query: SelectQuery
@@ -43,6 +43,9 @@ package struct QueryWriter {
 
         /// Whether columns are qualified by their table's name.
         var isQualified: Bool
+
+        /// The table whose columns need no qualification.
+        var currentTable: Table? { tables.isEmpty ? nil : tables[current] }
     }
 
     // MARK: - Text

@@ -191,8 +191,10 @@ extension QueryWriter {
         switch selection.content {
         case .allColumns: writeAllColumns()
         case .allColumnsExcluding(let excluded):
-            guard let scope = scopes.last else { throw misuse("columns can only be excluded in a request") }
-            let all = try columns(of: scope.tables[scope.current].query)
+            guard let table = scopes.last?.currentTable else {
+                throw misuse("columns can only be excluded in a request")
+            }
+            let all = try columns(of: table.query)
             let columns = all.filter { column in !excluded.contains { $0.isSameName(as: column) } }
             if columns.count == all.count { return writeAllColumns() }
             if columns.isEmpty { throw misuse("a request selects nothing") }
@@ -439,7 +441,11 @@ extension QueryWriter {
     mutating func write(_ query: SQLSubquery) throws {
         switch query.content {
         case .query(let query): try write(query)
-        case .sql(let sql): try write(literal: sql)
+        case .sql(let sql):
+            scopes.append(Scope(tables: [], isQualified: false))
+            defer { scopes.removeLast() }
+            try write(literal: sql)
+        case .values(let list): try write(rows: list.rows)
         case .name(let name):
             write("SELECT * FROM ")
             write(identifier: name)

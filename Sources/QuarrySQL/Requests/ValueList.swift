@@ -32,7 +32,7 @@ public struct ValueList: SQLSubqueryable, Sendable {
     }
 
     /// The rows as a subquery.
-    public var sqlSubquery: SQLSubquery { SQLSubquery(content: .sql(SQL(elements: [.fragment(self)]))) }
+    public var sqlSubquery: SQLSubquery { SQLSubquery(content: .values(self)) }
 
     /// A request for the rows, with the columns `column1`, `column2` and so on.
     ///
@@ -57,10 +57,9 @@ public struct ValueList: SQLSubqueryable, Sendable {
     }
 }
 
-extension ValueList: QueryFragment {
-    package func write(to writer: inout QueryWriter) throws { try writer.write(rows: rows) }
-
-    package var nestingDepth: Int { rows.reduce(0) { $1.reduce($0) { Swift.max($0, $1.depth) } } }
+extension ValueList {
+    /// The depth of the deepest expression inside.
+    var depth: Int { rows.reduce(0) { $1.reduce($0) { Swift.max($0, $1.depth) } } }
 }
 
 extension QueryWriter {
