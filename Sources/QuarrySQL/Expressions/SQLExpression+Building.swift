@@ -20,14 +20,15 @@ extension SQLExpression {
         return collating(lhs, rhs) { .node(.infix($0, infix, $1)) }
     }
 
-    /// A comparison takes over the collation of its operands: `"name" = 'arthur' COLLATE NOCASE`.
+    /// A comparison takes over the collation of its operands: `"name" = 'arthur' COLLATE NOCASE`. It leaves an operand
+    /// that is a comparison with its collation, `("name" = 'arthur' COLLATE NOCASE) = 1`.
     private static func collating(
         _ lhs: SQLExpression, _ rhs: SQLExpression, _ comparison: (SQLExpression, SQLExpression) -> SQLExpression
     ) -> SQLExpression {
-        if case .collated(let lhs, let collation) = lhs.kind {
+        if case .collated(let lhs, let collation) = lhs.kind, !lhs.appliesCollation {
             return .node(.collated(comparison(lhs, rhs), collation))
         }
-        if case .collated(let rhs, let collation) = rhs.kind {
+        if case .collated(let rhs, let collation) = rhs.kind, !rhs.appliesCollation {
             return .node(.collated(comparison(lhs, rhs), collation))
         }
         return comparison(lhs, rhs)
@@ -93,6 +94,18 @@ extension SQLExpression {
         case .collated(let expression, let collation) where expression.isComparison:
             .node(.collated(expression.negated, collation))
         default: .node(.prefix(.not, self))
+        }
+    }
+
+    /// Whether a collation of the expression applies to comparisons inside of it, rather than to its value.
+    private var appliesCollation: Bool {
+        switch kind {
+        case .association(_, let association): association == .and || association == .or
+        case .prefix(.not, _): true
+        case .of(_, let expression): expression.appliesCollation
+        // Only known once a schema is available.
+        case .deferred: true
+        default: isComparison
         }
     }
 
