@@ -48,6 +48,8 @@ final class DictionarySchema: QuerySchema, Sendable {
         return key.count == 1 ? key[0] : found.hasRowID ? "rowid" : key.first
     }
 
+    func keyMayBeNull(of table: String) throws -> Bool { false }
+
     func isViewWithoutKey(_ table: String) throws -> Bool { false }
 
     func columnNames(of table: String) throws -> [String] { try self.table(table).columns }

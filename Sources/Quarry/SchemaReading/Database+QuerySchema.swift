@@ -7,8 +7,17 @@ extension Database: QuerySchema {
 
     package func rowColumn(of table: String) throws -> String? {
         let key = try primaryKey(table)
-        if key.columns.count == 1 { return key.columns[0] }
-        return key.tableHasRowID ? "rowid" : key.columns.first
+        if !key.tableHasRowID { return key.columns.first }
+        if key.columns.count == 1, try !mayBeNull(key, of: table) { return key.columns[0] }
+        return try SchemaReader.rowIDName(besides: columns(in: table))
+    }
+
+    package func keyMayBeNull(of table: String) throws -> Bool { try mayBeNull(primaryKey(table), of: table) }
+
+    /// Only the rowid, and the keys of WITHOUT ROWID and STRICT tables, are implicitly NOT NULL.
+    private func mayBeNull(_ key: PrimaryKeyInfo, of table: String) throws -> Bool {
+        guard key.tableHasRowID, !key.isRowID else { return false }
+        return try columns(in: table).contains { $0.primaryKeyIndex > 0 && !$0.isNotNull }
     }
 
     package func isViewWithoutKey(_ table: String) throws -> Bool {
@@ -25,7 +34,11 @@ extension Database: QuerySchema {
         guard try tableExists(table) else { return [key.columns] }
         let indexes = try indexes(on: table).filter { $0.isUnique && !$0.isPartial }.map(\.columns)
         var keys = [key.columns]
-        if key.tableHasRowID, key.columns != ["rowid"] { keys.append(["rowid"]) }
+        if key.tableHasRowID, key.columns != ["rowid"],
+            try !columns(in: table).contains(where: { $0.name.isSameName(as: "rowid") })
+        {
+            keys.append(["rowid"])
+        }
         return keys + indexes
     }
 

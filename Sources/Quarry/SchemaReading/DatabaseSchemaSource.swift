@@ -47,7 +47,7 @@ public struct DatabaseObjectID: Hashable, Sendable {
 /// config.schemaSource = ViewKeys()
 /// ```
 public protocol DatabaseSchemaSource: Sendable {
-    /// The columns that identify a row of a view; nil if this source doesn't know the view.
+    /// The columns that identify a row of a view; nil if this source doesn't know the view. They must never be NULL.
     ///
     /// The method may use the connection. It must always return the same columns for a schema.
     ///

@@ -37,8 +37,8 @@ public struct ForeignKeyViolation: Sendable {
             "FOREIGN KEY constraint violation - from \(originTable)(\(key.originColumns.joined(separator: ", ")))"
         text += " to \(destinationTable)(\(key.destinationColumns.joined(separator: ", ")))"
         guard let originRowID else { return text }
-        let primaryKey = try db.primaryKey(originTable, in: schemaName)
-        let rowID = primaryKey.isRowID ? primaryKey.columns[0] : "rowid"
+        let columns = try db.columns(in: originTable, in: schemaName)
+        guard let rowID = SchemaReader.rowIDName(besides: columns) else { return text }
         let table = "\(schemaName.quotedDatabaseIdentifier).\(originTable.quotedDatabaseIdentifier)"
         let sql = "SELECT * FROM \(table) WHERE \(rowID.quotedDatabaseIdentifier) = ?"
         if let row = try Row.fetchOne(db, sql: sql, arguments: [originRowID]) {

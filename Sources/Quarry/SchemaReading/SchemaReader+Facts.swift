@@ -43,12 +43,17 @@ extension SchemaReader {
 
     /// The rowid as the key, by a name that no column hides: <https://www.sqlite.org/lang_createtable.html#rowid>.
     private func hiddenRowID(of table: Found, _ columns: [ColumnInfo]) throws -> PrimaryKeyInfo {
-        let names = Set(columns.map(\.name).schemaNames)
-        guard let name = ["rowid", "_rowid_", "oid"].first(where: { !names.contains(SchemaName($0)) }) else {
+        guard let name = Self.rowIDName(besides: columns) else {
             throw DatabaseError(
                 message: "table \(table.name) has no primary key, and its columns hide its rowid")
         }
         return PrimaryKeyInfo(columns: [name], isRowID: true)
+    }
+
+    /// A name of the rowid that no column hides; nil if there is none.
+    static func rowIDName(besides columns: [ColumnInfo]) -> String? {
+        let names = Set(columns.map(\.name).schemaNames)
+        return ["rowid", "_rowid_", "oid"].first { !names.contains(SchemaName($0)) }
     }
 
     /// The indexes of a table, without indexes on expressions.

@@ -130,9 +130,9 @@ extension QueryWriter {
     /// `"id" IN (SELECT "player"."id" FROM "player" JOIN …)`
     mutating func write(keyOf table: String, in query: SelectQuery) throws {
         var key = try schema.keyColumns(of: table)
-        if key.count > 1, let column = try schema.rowColumn(of: table), !key.contains(column) {
-            key = [column]
-        }
+        // Keys aren't found by NULL, and one column is enough.
+        let row = try schema.rowColumn(of: table)
+        if let row, !key.contains(row) { key = [row] }
         if key.count > 1 { write("(") }
         write(list: key) { $0.write(column: $1) }
         if key.count > 1 { write(")") }
@@ -142,6 +142,11 @@ extension QueryWriter {
         // The tables of WITH are visible in the whole statement.
         if found.hasClauses { found.clauses.tables = [] }
         if query.limit == nil { found.ordering = [] }
+        // Rows with NULL in their key, which SQLite puts into one group, are groups of their own.
+        if found.hasClauses, !found.clauses.grouping.isEmpty, try schema.keyMayBeNull(of: table) {
+            found.clauses.grouping = []
+            found.clauses.groupsByPrimaryKey = true
+        }
         try write(found)
         write(")")
     }

@@ -199,38 +199,46 @@ extension QueryWriter {
     }
 
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
-        guard let name = tableName(of: table) else {
+        guard let found = foundTable(of: table) else {
             throw misuse("exists needs an alias of a table that the request uses")
         }
-        if try schema.isViewWithoutKey(name) {
-            // A view without a key has no column that is never NULL, so any column that isn't NULL shows that the row
-            // exists.
-            let columns = try schema.columnNames(of: name)
-            return try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
-                writer.write("(")
-                try writer.write(column: column, of: table)
-                writer.write(isNegated ? " IS NULL)" : " IS NOT NULL)")
-            }
+        if let column = try found.rowColumn(schema) {
+            try write(column: column, of: table)
+            return write(isNegated ? " IS NULL" : " IS NOT NULL")
         }
-        guard let column = try schema.rowColumn(of: name) else {
-            throw misuse("exists can't be used for \(name), which has no column that is never NULL")
+        guard let columns = try found.columnsWithoutKey(self) else {
+            throw misuse("exists can't be used for \(found.name), which has no column that is never NULL")
         }
-        try write(column: column, of: table)
-        write(isNegated ? " IS NULL" : " IS NOT NULL")
+        try write(existenceOf: table, columns, isNegated)
+    }
+
+    /// Whether a column has a value. A row in which no column has one isn't found.
+    private mutating func write(existenceOf table: TableIdentity, _ columns: [String], _ isNegated: Bool) throws {
+        try write(list: columns, separator: isNegated ? " AND " : " OR ") { writer, column in
+            writer.write("(")
+            try writer.write(column: column, of: table)
+            writer.write(isNegated ? " IS NULL)" : " IS NOT NULL)")
+        }
     }
 
     private mutating func write(rowIdentityOf table: TableIdentity) throws {
-        guard let name = tableName(of: table) else { throw misuse("rows can only be counted in a table") }
-        let key = try schema.keyColumns(of: name)
-        guard key.count > 1, let column = try schema.rowColumn(of: name), key.contains(column) else {
-            let column = try schema.rowColumn(of: name) ?? key[0]
-            return try write(column: column, of: table)
+        guard let found = foundTable(of: table) else { throw misuse("rows can only be counted in a table") }
+        let key = try schema.keyColumns(of: found.name)
+        let column = try found.rowColumn(schema)
+        if let column, key.count == 1 || !key.contains(column) { return try write(column: column, of: table) }
+        guard let columns = try column == nil ? found.columnsWithoutKey(self) : key else {
+            throw misuse("rows of \(found.name) can't be counted: no column is never NULL")
         }
-        // No single column is unique, but the literals of all key columns together are.
+        // No single column is unique, but the literals of all these columns together are.
         write("CASE WHEN ")
-        try write(column: key[0], of: table)
-        write(" IS NOT NULL THEN ")
-        try write(list: key, separator: " || ',' || ") { writer, column in
+        if let column {
+            try write(column: column, of: table)
+            write(" IS NOT NULL")
+        } else {
+            try write(existenceOf: table, columns, false)
+        }
+        write(" THEN ")
+        try write(list: columns, separator: " || ',' || ") { writer, column in
             writer.write("QUOTE(")
             try writer.write(column: column, of: table)
             writer.write(")")
@@ -238,14 +246,42 @@ extension QueryWriter {
         write(" END")
     }
 
-    /// The name of the table with that identity.
-    private func tableName(of identity: TableIdentity) -> String? {
+    /// A table with a schema, or a subquery on it.
+    private struct FoundTable {
+        var name: String
+        /// The query whose result takes the table's place; nil for the table itself.
+        var subquery: SelectQuery?
+
+        /// The column that `schema.rowColumn(of:)` returns; nil if the result has none.
+        func rowColumn(_ schema: any QuerySchema) throws -> String? {
+            guard try !schema.isViewWithoutKey(name), let column = try schema.rowColumn(of: name) else { return nil }
+            // A subquery doesn't have the rowid of its table.
+            if subquery != nil, try !schema.columnNames(of: name).contains(where: { $0.isSameName(as: column) }) {
+                return nil
+            }
+            return column
+        }
+
+        /// The columns of a view or a subquery; nil for a table.
+        func columnsWithoutKey(_ writer: QueryWriter) throws -> [String]? {
+            let columns = try writer.schema.columnNames(of: name)
+            guard let subquery else { return try writer.schema.isViewWithoutKey(name) ? columns : nil }
+            let selected = try columns.filter { try writer.selects($0, subquery) }
+            return selected.isEmpty ? nil : selected
+        }
+    }
+
+    /// The table with that identity.
+    private func foundTable(of identity: TableIdentity) -> FoundTable? {
         for scope in scopes.reversed() {
             guard let table = scope.tables.first(where: { $0.identities.contains { $0 === identity } }) else {
                 continue
             }
-            if let name = table.query.tableName { return name }
-            return table.query.hasClauses ? table.query.clauses.derivedTable : nil
+            if let name = table.query.tableName { return FoundTable(name: name) }
+            guard table.query.hasClauses, let name = table.query.clauses.derivedTable,
+                case .query(let subquery) = table.query.source, case .query(let query) = subquery.content
+            else { return nil }
+            return FoundTable(name: name, subquery: query)
         }
         return nil
     }

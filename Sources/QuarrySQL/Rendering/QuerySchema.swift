@@ -9,7 +9,12 @@ package protocol QuerySchema: SQLContext {
     /// - throws: `DatabaseError` if the table doesn't exist, or is a view without a key.
     func keyColumns(of table: String) throws -> [String]
 
-    /// A column, or the rowid, with a different value in each row.
+    /// Whether rows may have NULL in a column of their primary key:
+    /// <https://www.sqlite.org/lang_createtable.html#the_primary_key>.
+    func keyMayBeNull(of table: String) throws -> Bool
+
+    /// A column, or the rowid, that is never NULL and has a different value in each row; the first column of the key if
+    /// only the whole key has a different value in each row. nil if SQL can't name the rowid, and the key may be NULL.
     func rowColumn(of table: String) throws -> String?
 
     /// Whether the table is a view without a column that identifies its rows.

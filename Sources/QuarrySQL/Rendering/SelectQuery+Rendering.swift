@@ -107,13 +107,11 @@ extension QueryWriter {
         }
     }
 
-    /// One column that identifies rows is enough: the rowid, if the key has several columns.
+    /// One column that identifies rows is enough: the rowid, if the key has several columns or may be NULL.
     private mutating func writeGroupingByPrimaryKey() throws {
         let table = try currentTable()
         let key = try schema.keyColumns(of: table)
-        if key.count > 1, let column = try schema.rowColumn(of: table), !key.contains(column) {
-            return write(column: column)
-        }
+        if let column = try schema.rowColumn(of: table), !key.contains(column) { return write(column: column) }
         write(list: key) { $0.write(column: $1) }
     }
 
@@ -358,7 +356,8 @@ extension QueryWriter {
         if query.hasClauses, query.clauses.hasStableOrder {
             let table = try currentTable()
             let isView = try schema.isViewWithoutKey(table)
-            let keys = try isView ? schema.columnNames(of: table) : schema.keyColumns(of: table)
+            var keys = try isView ? schema.columnNames(of: table) : schema.keyColumns(of: table)
+            if try !isView && schema.keyMayBeNull(of: table), let row = try schema.rowColumn(of: table) { keys.append(row) }
             for key in keys {
                 write(isFirst ? " ORDER BY " : ", ")
                 isFirst = false
