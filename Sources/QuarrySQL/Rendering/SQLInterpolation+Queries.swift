@@ -141,7 +141,15 @@ private struct ExpressionFragment: QueryFragment {
 
     var nestingDepth: Int { expression.depth }
 
-    func write(to writer: inout QueryWriter) throws { try writer.write(expression) }
+    func write(to writer: inout QueryWriter) throws {
+        // The surrounding SQL may be ORDER BY or GROUP BY. A value is a parameter there.
+        guard expression.kind != nil, try expression.mayBeNumber(writer.schema) else {
+            return try writer.write(expression)
+        }
+        writer.write("(")
+        try writer.write(term: expression)
+        writer.write(")")
+    }
 }
 
 private struct SubqueryFragment: QueryFragment {

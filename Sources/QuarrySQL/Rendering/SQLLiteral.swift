@@ -100,7 +100,7 @@ extension SQLLiteral {
     /// "name <> ? AND score > ?", ["x", 1]  ->  "name <> 'x' AND score > 1"
     /// ```
     ///
-    /// Text in quotes and comments is unchanged.
+    /// Text in quotes and comments is unchanged. Two minus signs would begin a comment: `-?` with -1 becomes `-(-1)`.
     ///
     /// - parameter literal: returns the literal of a value.
     /// - throws: `SQLITE_MISUSE` if the number of parameters differs from the number of arguments.
@@ -111,15 +111,20 @@ extension SQLLiteral {
         var scanner = SQLScanner(sql)
         var text: [UInt8] = []
         var position = 0
+        func append(literalOf value: DatabaseValue) throws {
+            let sql = try literal(value)
+            let beginsComment = sql.hasPrefix("-") && text.last == UInt8(ascii: "-")
+            text += Array((beginsComment ? "(\(sql))" : sql).utf8)
+        }
         while let token = scanner.next() {
             guard case .parameter(let name) = token.kind else {
                 text += scanner.bytes[token.range]
                 continue
             }
             if let name, let value = arguments.namedValues[name] {
-                text += Array(try literal(value).utf8)
+                try append(literalOf: value)
             } else if position < arguments.values.count {
-                text += Array(try literal(arguments.values[position]).utf8)
+                try append(literalOf: arguments.values[position])
                 position += 1
             } else {
                 let parameter = String(decoding: scanner.bytes[token.range], as: UTF8.self)

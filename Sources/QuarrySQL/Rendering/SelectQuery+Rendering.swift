@@ -87,11 +87,11 @@ extension QueryWriter {
             try writeGroupingByPrimaryKey()
             for expression in clauses.grouping {
                 write(", ")
-                try write(expression)
+                try write(term: expression)
             }
         } else if !clauses.grouping.isEmpty {
             write(" GROUP BY ")
-            try write(list: clauses.grouping) { try $0.write($1) }
+            try write(list: clauses.grouping) { try $0.write(term: $1) }
         }
         if let having = clauses.having {
             write(" HAVING ")
@@ -345,83 +345,6 @@ extension QueryWriter {
         let identity = TableIdentity()
         scopes[scope].tables[table].identities.append(identity)
         return identity
-    }
-
-    // MARK: - ORDER BY and LIMIT
-
-    mutating func writeOrder(of query: SelectQuery) throws {
-        var index = 0
-        var isFirst = true
-        try writeOrder(of: query, isReversed: false, &index, &isFirst)
-        if query.hasClauses, query.clauses.hasStableOrder {
-            let table = try currentTable()
-            let isView = try schema.isViewWithoutKey(table)
-            var keys = try isView ? schema.columnNames(of: table) : schema.keyColumns(of: table)
-            if try !isView && schema.keyMayBeNull(of: table), let row = try schema.rowColumn(of: table) { keys.append(row) }
-            for key in keys {
-                write(isFirst ? " ORDER BY " : ", ")
-                isFirst = false
-                write(column: key)
-                if query.isReversed { write(" DESC") }
-            }
-        }
-    }
-
-    private mutating func writeOrder(
-        of query: SelectQuery, isReversed: Bool, _ index: inout Int, _ isFirst: inout Bool
-    ) throws {
-        let table = index
-        index += 1
-        let isReversed = isReversed != query.isReversed
-        if !query.ordering.isEmpty {
-            let terms = isReversed ? try query.ordering.map { try $0.reversed() } : query.ordering
-            write(isFirst ? " ORDER BY " : ", ")
-            isFirst = false
-            try withCurrent(table) { try $0.write(terms) }
-        }
-        guard query.hasClauses else { return }
-        for join in query.clauses.joins { try writeOrder(of: join.query, isReversed: isReversed, &index, &isFirst) }
-    }
-
-    mutating func write(_ terms: [SQLOrdering]) throws {
-        try write(list: terms) { writer, term in
-            switch term.content {
-            case .expression(let expression): try writer.write(expression)
-            case .ascending(let expression):
-                try writer.write(expression)
-                writer.write(" ASC")
-            case .descending(let expression):
-                try writer.write(expression)
-                writer.write(" DESC")
-            case .ascendingNullsLast(let expression):
-                try writer.write(expression)
-                writer.write(" ASC NULLS LAST")
-            case .descendingNullsFirst(let expression):
-                try writer.write(expression)
-                writer.write(" DESC NULLS FIRST")
-            case .sql(let sql): try writer.write(literal: sql)
-            case .primaryKey(let isReversed):
-                let columns = try writer.schema.keyColumns(of: writer.currentTable())
-                writer.write(list: columns) { writer, column in
-                    writer.write(column: column)
-                    if isReversed { writer.write(" DESC") }
-                }
-            case .deferred(let terms): try writer.write(terms(writer.schema))
-            }
-        }
-    }
-
-    mutating func writeLimit(of query: SelectQuery, singleRow: Bool) throws {
-        if let limit = query.limit {
-            write(" LIMIT ")
-            write(sql: String(limit.count))
-            if let offset = limit.offset {
-                write(" OFFSET ")
-                write(sql: String(offset))
-            }
-        } else if singleRow, try !hasOneRow(query) {
-            write(" LIMIT 1")
-        }
     }
 
     // MARK: - Subqueries

@@ -34,6 +34,13 @@ import Testing
         #expect(try inlined("a - b * c / :a", ["a": 1]) == "a - b * c / 1")
     }
 
+    @Test func aNegativeLiteralAfterAMinusHasParentheses() throws {
+        let sql = "a > -? OR b - ? OR -:c OR -? OR ~?"
+        #expect(
+            try inlined(sql, [-1, -2, -3.5, 4, -5]) == "a > -(-1) OR b - -2 OR -(-3.5) OR -4 OR ~-5")
+        #expect(try inlined("-?", [-Double.infinity]) == "-(-9e999)")
+    }
+
     @Test func argumentsThatDoNotFit() {
         let missing = #expect(throws: DatabaseError.self) { try inlined("? :b", [1]) }
         #expect(missing?.message == "missing argument for parameter :b")

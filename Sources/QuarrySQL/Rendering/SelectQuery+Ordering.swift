@@ -1,0 +1,112 @@
+import QuarryCore
+
+// <https://www.sqlite.org/lang_select.html#the_order_by_clause>
+
+extension QueryWriter {
+    // MARK: - ORDER BY
+
+    mutating func writeOrder(of query: SelectQuery) throws {
+        var index = 0
+        var isFirst = true
+        try writeOrder(of: query, isReversed: false, &index, &isFirst)
+        if query.hasClauses, query.clauses.hasStableOrder {
+            let table = try currentTable()
+            let isView = try schema.isViewWithoutKey(table)
+            var keys = try isView ? schema.columnNames(of: table) : schema.keyColumns(of: table)
+            if try !isView && schema.keyMayBeNull(of: table), let row = try schema.rowColumn(of: table) { keys.append(row) }
+            for key in keys {
+                write(isFirst ? " ORDER BY " : ", ")
+                isFirst = false
+                write(column: key)
+                if query.isReversed { write(" DESC") }
+            }
+        }
+    }
+
+    private mutating func writeOrder(
+        of query: SelectQuery, isReversed: Bool, _ index: inout Int, _ isFirst: inout Bool
+    ) throws {
+        let table = index
+        index += 1
+        let isReversed = isReversed != query.isReversed
+        if !query.ordering.isEmpty {
+            let terms = isReversed ? try query.ordering.map { try $0.reversed() } : query.ordering
+            write(isFirst ? " ORDER BY " : ", ")
+            isFirst = false
+            try withCurrent(table) { try $0.write(terms) }
+        }
+        guard query.hasClauses else { return }
+        for join in query.clauses.joins { try writeOrder(of: join.query, isReversed: isReversed, &index, &isFirst) }
+    }
+
+    mutating func write(_ terms: [SQLOrdering]) throws {
+        try write(list: terms) { writer, term in
+            switch term.content {
+            case .expression(let expression): try writer.write(term: expression)
+            case .ascending(let expression):
+                try writer.write(term: expression)
+                writer.write(" ASC")
+            case .descending(let expression):
+                try writer.write(term: expression)
+                writer.write(" DESC")
+            case .ascendingNullsLast(let expression):
+                try writer.write(term: expression)
+                writer.write(" ASC NULLS LAST")
+            case .descendingNullsFirst(let expression):
+                try writer.write(term: expression)
+                writer.write(" DESC NULLS FIRST")
+            case .sql(let sql): try writer.write(literal: sql)
+            case .primaryKey(let isReversed):
+                let columns = try writer.schema.keyColumns(of: writer.currentTable())
+                writer.write(list: columns) { writer, column in
+                    writer.write(column: column)
+                    if isReversed { writer.write(" DESC") }
+                }
+            case .deferred(let terms): try writer.write(terms(writer.schema))
+            }
+        }
+    }
+
+    /// Writes a term of ORDER BY or GROUP BY. SQLite would take a number for the index of a column.
+    mutating func write(term expression: SQLExpression) throws {
+        guard try expression.mayBeNumber(schema) else { return try write(expression) }
+        write("0 + ")
+        try write(operand: expression)
+    }
+
+    // MARK: - LIMIT
+
+    mutating func writeLimit(of query: SelectQuery, singleRow: Bool) throws {
+        if let limit = query.limit {
+            write(" LIMIT ")
+            write(sql: String(limit.count))
+            if let offset = limit.offset {
+                write(" OFFSET ")
+                write(sql: String(offset))
+            }
+        } else if singleRow, try !hasOneRow(query) {
+            write(" LIMIT 1")
+        }
+    }
+}
+
+extension SQLExpression {
+    /// Whether the expression is a number once its values are literals, and SQLite has parsed it: it replaces
+    /// `x AND 0` by 0.
+    func mayBeNumber(_ schema: any QuerySchema) throws -> Bool {
+        switch content {
+        case .column: return false
+        case .value(let value):
+            if case .int64 = value.rawStorage { return true }
+            return false
+        case .node: if isTooDeep { return false }
+        }
+        switch kind {
+        case .inList(_, let list, _): return list.isEmpty
+        case .prefix(.minus, let x), .collated(let x, _), .of(_, let x): return try x.mayBeNumber(schema)
+        case .association(_, .and): return try operands(of: .and).contains { try $0.mayBeNumber(schema) }
+        case .deferred(let expression): return try expression(schema).mayBeNumber(schema)
+        default: return false
+        }
+    }
+}
