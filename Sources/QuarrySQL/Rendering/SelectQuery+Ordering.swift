@@ -9,18 +9,47 @@ extension QueryWriter {
         var index = 0
         var isFirst = true
         try writeOrder(of: query, isReversed: false, &index, &isFirst)
-        if query.hasClauses, query.clauses.hasStableOrder {
-            let table = try currentTable()
-            let isView = try schema.isViewWithoutKey(table)
-            var keys = try isView ? schema.columnNames(of: table) : schema.keyColumns(of: table)
-            if try !isView && schema.keyMayBeNull(of: table), let row = try schema.rowColumn(of: table) { keys.append(row) }
-            for key in keys {
+        for table in tablesOfStableOrder(query) {
+            for column in try columnsOfStableOrder(table) {
                 write(isFirst ? " ORDER BY " : ", ")
                 isFirst = false
-                write(column: key)
+                withCurrent(table) { $0.write(column: column) }
                 if query.isReversed { write(" DESC") }
             }
         }
+    }
+
+    /// The tables whose keys end the order.
+    private func tablesOfStableOrder(_ query: SelectQuery) -> [Int] {
+        guard query.hasClauses, query.clauses.hasStableOrder else { return [] }
+        let clauses = query.clauses
+        // Groups, and rows of a compound, have no row of a joined table.
+        let isJoined = clauses.grouping.isEmpty && !clauses.groupsByPrimaryKey && clauses.compounds.isEmpty
+        return isJoined ? Array(scopes[scopes.count - 1].tables.indices) : [0]
+    }
+
+    /// The columns that tell rows of a table apart; for a joined query, those of its columns that are known.
+    private func columnsOfStableOrder(_ index: Int) throws -> [String] {
+        let query = scopes[scopes.count - 1].tables[index].query
+        if index == 0 { return try columnsOfStableOrder(of: currentTable()) }
+        switch query.source {
+        case .table(let name, _): return try columnsOfStableOrder(of: name)
+        case .named(_, let columns): return columns ?? []
+        case .function(_, _, let columns): return columns
+        case .query(let subquery):
+            guard case .query(let inner) = subquery.content, let table = inner.tableName else { return [] }
+            let columns = try schema.columnNames(of: table).filter { try selects($0, inner) }
+            let key = try columnsOfStableOrder(of: table)
+            return key.allSatisfy { name in columns.contains { $0.isSameName(as: name) } } ? key : columns
+        }
+    }
+
+    /// The key, and the rowid if the key may be NULL; all columns of a view without a key.
+    private func columnsOfStableOrder(of table: String) throws -> [String] {
+        if try schema.isViewWithoutKey(table) { return try schema.columnNames(of: table) }
+        let key = try schema.keyColumns(of: table)
+        guard try schema.keyMayBeNull(of: table), let row = try schema.rowColumn(of: table) else { return key }
+        return key + [row]
     }
 
     private mutating func writeOrder(

@@ -154,10 +154,29 @@ extension OrderedRequest {
     /// The rows in reverse order: `ASC` becomes `DESC`. Without an order, the request itself.
     public func reversed() -> Self { changing { $0.isReversed.toggle() } }
 
-    /// The rows without an order.
-    public func unordered() -> Self { changing { $0.order([]) } }
+    /// The rows without an order, and without the orders of joined associations. Prefetched rows, and joined
+    /// associations with a limit, keep theirs.
+    public func unordered() -> Self {
+        changing { query in
+            query.order([])
+            // With a limit, the order selects the rows.
+            query = query.changingJoins { if $0.query.limit == nil { $0.query.order([]) } }
+        }
+    }
 
-    /// The rows in their order; rows that are equal in it are ordered by their primary key.
+    /// The rows in their order; rows that are equal in it are ordered by their primary key, then by the primary keys of
+    /// joined tables.
+    ///
+    /// ```swift
+    /// Player.joining(required: Player.team).order(Column("score")).withStableOrder()
+    /// ```
+    /// ```sql
+    /// SELECT "player".* FROM "player" JOIN "team" ON "team"."id" = "player"."teamId"
+    /// ORDER BY "player"."score", "player"."id", "team"."id"
+    /// ```
+    ///
+    /// A view without a primary key is ordered by all its columns, a joined table of `WITH` by the columns that its
+    /// definition names.
     public func withStableOrder() -> Self { changing { $0.clauses.hasStableOrder = true } }
 }
 

@@ -23,6 +23,45 @@ import Testing
                 #"LEFT JOIN "profile" ON "profile"."playerId" = "player"."id""#))
     }
 
+    @Test func unorderedRequestsHaveNoOrderOfJoinedTables() throws {
+        let teams = Player.team.order(Column("name")).including(
+            required: Team.players.order(Column("score")).reversed())
+        let joined = Player.joining(required: teams).order(Column("name")).unordered()
+        #expect(try !rendered(joined).contains("ORDER BY"))
+        #expect(try rendered(joined.reversed()) == rendered(joined))
+        #expect(try rendered(joined.order(Column("name"))).hasSuffix(#" ORDER BY "player1"."name""#))
+        // With a limit, the order selects the rows.
+        let best = Team.joining(required: Team.players.order(Column("score")).limit(1)).unordered()
+        #expect(try rendered(best).contains(#"(PARTITION BY "teamId" ORDER BY "score")"#))
+    }
+
+    @Test func stableOrdersHaveTheKeysOfJoinedTables() throws {
+        func expectOrder<T>(_ request: QueryInterfaceRequest<T>, _ expected: String?) throws {
+            let order = try rendered(request).split(separator: " ORDER BY ", omittingEmptySubsequences: false)
+            #expect(order.count == 2 ? String(order[1]) == expected : expected == nil)
+        }
+        let joined = Team.including(required: Team.players.joining(optional: Player.awards))
+        try expectOrder(joined.withStableOrder(), #""team"."id", "player"."id", "award"."id""#)
+        try expectOrder(
+            joined.order(Column("name")).reversed().withStableOrder(),
+            #""team"."name" DESC, "team"."id" DESC, "player"."id" DESC, "award"."id" DESC"#)
+        try expectOrder(joined.withStableOrder().unordered(), nil)
+        try expectOrder(
+            Sport.Part.including(required: Sport.Part.pair).withStableOrder(), #""part"."id", "pair"."a", "pair"."b""#)
+        // A group has no row of a joined table.
+        try expectOrder(Team.annotated(with: Team.players.count).withStableOrder(), #""team"."id""#)
+        // Joined subqueries have their columns alone.
+        try expectOrder(
+            Team.including(required: Team.players.distinct()).withStableOrder(), #""team"."id", "player"."id""#)
+        try expectOrder(
+            Team.including(required: Team.players.select(Column("name"), Column("teamId")).distinct())
+                .withStableOrder(),
+            #""team"."id", "player"."name", "player"."teamId""#)
+        let scores = CommonTableExpression<Void>(named: "scores", columns: ["x"], sql: "SELECT 1")
+        let scored = Team.association(to: scores) { _, _ in true }
+        try expectOrder(Team.with(scores).including(required: scored).withStableOrder(), #""team"."id", "scores"."x""#)
+    }
+
     @Test func through() throws {
         try expectSQL(
             Team.joining(required: Team.awards.filter { $0.title == "gold" }),
