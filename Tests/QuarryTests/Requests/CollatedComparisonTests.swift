@@ -7,7 +7,9 @@ import Testing
 /// Comparisons with a collation as operands of other expressions.
 @Suite struct CollatedComparisonTests {
     private let table = Table("person")
-    private let (id, name, flag) = (Column("id"), Column("name"), Column("flag"))
+    private let id = Column("id")
+    private let name = Column("name")
+    private let flag = Column("flag")
 
     private func withPeople(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue().write { db in

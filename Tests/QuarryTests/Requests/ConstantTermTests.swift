@@ -7,7 +7,8 @@ import Testing
 /// Constants in ORDER BY and GROUP BY, where SQLite takes a number for the index of a column.
 @Suite struct ConstantTermTests {
     private let table = Table("t")
-    private let (a, b) = (Column("a"), Column("b"))
+    private let a = Column("a")
+    private let b = Column("b")
     private let alias = TableAlias(name: "t")
 
     private func withNumbers(_ body: (Database) throws -> Void) throws {
