@@ -22,7 +22,8 @@ struct SharedObservationStateMachine<Value, Subscriber> {
     /// The number of the last started observation: late values of earlier ones are ignored.
     private var number = 0
     private(set) var lastValue: Value?
-    private var subscribers: [Int: (subscriber: Subscriber, hasJoined: Bool)] = [:]
+    /// In the order of their subscription, which is that of their numbers.
+    private var subscribers: [(id: Int, subscriber: Subscriber, hasJoined: Bool)] = []
     private var lastID = 0
 
     init(_ extent: SharedValueObservationExtent) { self.extent = extent }
@@ -34,10 +35,10 @@ struct SharedObservationStateMachine<Value, Subscriber> {
         switch upstream {
         case .failed(let error): return (lastID, .failed(error))
         case .running:
-            subscribers[lastID] = (subscriber, false)
+            subscribers.append((lastID, subscriber, false))
             return (lastID, .running)
         case .idle:
-            subscribers[lastID] = (subscriber, false)
+            subscribers.append((lastID, subscriber, false))
             upstream = .running
             number += 1
             return (lastID, .start(number))
@@ -48,8 +49,8 @@ struct SharedObservationStateMachine<Value, Subscriber> {
     ///
     /// - returns: the last value, which it has missed.
     mutating func join(_ id: Int) -> Value? {
-        guard subscribers[id]?.hasJoined == false else { return nil }
-        subscribers[id]?.hasJoined = true
+        guard let index = index(of: id), !subscribers[index].hasJoined else { return nil }
+        subscribers[index].hasJoined = true
         return lastValue
     }
 
@@ -59,11 +60,12 @@ struct SharedObservationStateMachine<Value, Subscriber> {
         return number == self.number
     }
 
-    /// - returns: the subscribers to receive the value, and the value before, to be released without a lock.
+    /// - returns: the subscribers to receive the value, in the order of their subscription, and the value before, to be
+    ///   released without a lock.
     mutating func receive(_ value: Value, from number: Int) -> (subscribers: [Subscriber], released: Value?) {
         guard isCurrent(number) else { return ([], value) }
         defer { lastValue = value }
-        return (subscribers.values.filter(\.hasJoined).map(\.subscriber), lastValue)
+        return (subscribers.filter(\.hasJoined).map(\.subscriber), lastValue)
     }
 
     /// - returns: the subscribers to receive the error. The next subscriber starts the observation again, or receives
@@ -75,20 +77,31 @@ struct SharedObservationStateMachine<Value, Subscriber> {
         case .observationLifetime: upstream = .failed(error)
         }
         defer {
-            subscribers = [:]
+            subscribers = []
             lastValue = nil
         }
-        return (subscribers.values.map(\.subscriber), lastValue)
+        return (subscribers.map(\.subscriber), lastValue)
     }
 
     /// - returns: whether the observation ends, and objects to be released without a lock.
     mutating func unsubscribe(_ id: Int) -> (endsUpstream: Bool, released: (Subscriber?, Value?)) {
-        guard let removed = subscribers.removeValue(forKey: id) else { return (false, (nil, nil)) }
+        guard let index = index(of: id) else { return (false, (nil, nil)) }
+        let removed = subscribers.remove(at: index)
         guard subscribers.isEmpty, case .whileObserved = extent, case .running = upstream else {
             return (false, (removed.subscriber, nil))
         }
         upstream = .idle
         defer { lastValue = nil }
         return (true, (removed.subscriber, lastValue))
+    }
+
+    private func index(of id: Int) -> Int? {
+        var range = subscribers.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if subscribers[middle].id == id { return middle }
+            range = subscribers[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
     }
 }

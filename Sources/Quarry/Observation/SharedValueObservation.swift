@@ -20,6 +20,7 @@ public enum SharedValueObservationExtent: Sendable {
 /// ```
 ///
 /// A subscriber that comes later receives the last value first. A slow subscriber skips values, and delays no other.
+/// The callbacks of one value are scheduled in the order in which the subscribers have started.
 public final class SharedValueObservation<Element: Sendable>: Sendable {
     private typealias Delivery = ValueDelivery<Element>
 

@@ -46,6 +46,21 @@ import Testing
         #expect(machine.join(second) == 1)
     }
 
+    @Test func subscribersAreInTheOrderOfTheirSubscription() {
+        var machine = SharedObservationStateMachine<Int, Int>(.whileObserved)
+        for number in 0..<50 { _ = machine.join(machine.subscribe(number).id) }
+        for id in [1, 20, 21, 50] { _ = machine.unsubscribe(id) }
+        _ = machine.unsubscribe(20)
+        let expected = (0..<50).filter { ![0, 19, 20, 49].contains($0) }
+        #expect(machine.receive(1, from: 1).subscribers == expected)
+        // A subscriber that has not joined receives no value, and the error.
+        _ = machine.subscribe(50)
+        #expect(machine.receive(2, from: 1).subscribers == expected)
+        #expect(machine.subscriberCount == 47)
+        let error = DatabaseError(resultCode: .SQLITE_ERROR)
+        #expect(machine.fail(error, from: 1).subscribers == expected + [50])
+    }
+
     @Test func errors() {
         let error = DatabaseError(resultCode: .SQLITE_ERROR)
         var machine = Machine(.whileObserved)
