@@ -194,6 +194,10 @@ public final class Database {
         didSet { watchersDidChange() }
     }
 
+    /// Nil if no handlers wait.
+    @exclusivity(unchecked)
+    var handledRollback: HandledRollback?
+
     /// The open savepoints.
     @exclusivity(unchecked)
     var savepoints = SavepointStack()

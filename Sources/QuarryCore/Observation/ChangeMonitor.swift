@@ -45,6 +45,10 @@ final class ChangeMonitor: ConnectionMonitor {
     @exclusivity(unchecked)
     private var refusal: (any Error)?
 
+    /// Whether SQLite has rolled back while a change was running, and the observers aren't told yet.
+    @exclusivity(unchecked)
+    private var hasRolledBack = false
+
     /// Whether the write-ahead log has grown: a commit that has changed something.
     @exclusivity(unchecked)
     private var logHasGrown = false
@@ -337,6 +341,7 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Called after a rollback by SQLite.
     private func didRollBack(_ db: Database) {
         if phase == .willCommit { phase = .rolledBack }
+        if running.hasAny || db.openBlobs.contains(where: \.hasWritten) { hasRolledBack = true }
         running.rollBack(totalChanges: ConnectionCalls.totalChanges(db.pointer))
     }
 
@@ -362,13 +367,14 @@ final class ChangeMonitor: ConnectionMonitor {
             changes.removeUnneeded(version: needs.current)
         else { return false }
         noteOthersBeforeCommit(db)
-        (logHasGrown, hasRunChange) = (false, false)
+        (logHasGrown, hasRunChange, hasRolledBack) = (false, false, false)
         return true
     }
 
     func transactionDidEnd(committed: Bool, _ kind: StatementKind?, _ db: Database) -> Bool {
         let phase = phase
         self.phase = .none
+        hasRolledBack = false
         guard committed else {
             rolledBack(phase, tells: !db.isReadOnly, db)
             return false
@@ -407,15 +413,14 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         switch phase {
         case .none:
-            guard !changes.isEmpty else { return .none }
+            guard !changes.isEmpty || hasRolledBack else { return .none }
             // The changes of other statements may still be committed.
             guard !ConnectionCalls.hasOpenWrite(db.pointer) else { return .none }
             // Without the commit hook, what a failing statement keeps counts as committed.
-            guard commitClient == nil, changes.hasStatements else {
-                changes.removeAll()
-                return .none
-            }
-            return .didCommit
+            if commitClient == nil, changes.hasStatements { return .didCommit }
+            if hasRolledBack { return .didRollback }
+            changes.removeAll()
+            return .none
         // ON CONFLICT FAIL outside a transaction keeps the rows before the one that fails.
         case .willCommit: return .didCommit
         case .refused, .rolledBack: return .didRollback

@@ -55,6 +55,9 @@ struct RunningChanges {
     /// Nil if `changes` has an element.
     private var lone: Lone?
 
+    /// Whether a statement or another operation is running.
+    var hasAny: Bool { lone != nil || !changes.isEmpty }
+
     var indices: Range<Int> { changes.indices }
 
     subscript(index: Int) -> Change {

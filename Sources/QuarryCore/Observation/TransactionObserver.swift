@@ -45,7 +45,8 @@ public protocol TransactionObserver: AnyObject {
     /// The transaction is committed. The connection can be used, and cancelling the task has no effect here.
     func databaseDidCommit(_ db: Database)
 
-    /// The transaction was rolled back. The connection can be used, and cancelling the task has no effect here.
+    /// The transaction was rolled back: that of a statement outside a transaction, too, which has failed. The
+    /// connection can be used, and cancelling the task has no effect here.
     func databaseDidRollback(_ db: Database)
 }
 

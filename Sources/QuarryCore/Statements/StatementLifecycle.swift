@@ -286,8 +286,9 @@ extension Database {
         if !succeeded, case .commit = statement.kind, !isReadOnly { lifetime.counters.failedCommits.increment() }
         switch event {
         case .none:
-            guard !succeeded, let end = monitor?.takeUntoldEnd(self), end != .none else { break }
-            transactionDidEnd(committed: end == .didCommit, statement.kind)
+            guard !succeeded else { break }
+            let end = monitor?.takeUntoldEnd(self) ?? endOfHandledTransaction
+            if end != .none { transactionDidEnd(committed: end == .didCommit, statement.kind) }
         // Transactions that can't write are rarely asked for their date.
         case .didBegin:
             transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }

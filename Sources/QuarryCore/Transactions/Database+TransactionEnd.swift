@@ -24,6 +24,8 @@ extension Database {
     /// }
     /// ```
     ///
+    /// A statement outside a transaction is a transaction of its own, which is rolled back if the statement fails.
+    ///
     /// The closures run with the connection, and may use it. On a connection that can't write, they run after the
     /// current read transaction.
     ///
@@ -37,6 +39,10 @@ extension Database {
             try checkAccess()
             hooks.countRollbacks()
             nextTransactionHandlers.append((onCommit, onRollback))
+            guard handledRollback == nil else { return }
+            let rollback = HandledRollback()
+            rollback.client = hooks.onRollback { rollback.hasHappened = true }
+            handledRollback = rollback
         }
     }
 
@@ -53,6 +59,7 @@ extension Database {
         self.monitor = nil
         defer {
             nextTransactionHandlers = handlers
+            handledRollback?.hasHappened = false
             self.monitor = monitor
         }
         try beginTransaction(.immediate)
@@ -81,7 +88,10 @@ extension Database {
     }
 
     private func takeTransactionHandlers() -> [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] {
-        defer { nextTransactionHandlers = [] }
+        defer {
+            nextTransactionHandlers = []
+            if let client = handledRollback.take()?.client { hooks.remove(client) }
+        }
         return nextTransactionHandlers
     }
 }

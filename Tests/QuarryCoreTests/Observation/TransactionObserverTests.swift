@@ -114,7 +114,7 @@ import Testing
                 try db.execute(sql: "INSERT OR ROLLBACK INTO player VALUES (8, 'y', 1), (9, 'a', 1)")
             }
             #expect(observer.takeLog() == ["did roll back"])
-            // Outside a transaction: nothing at all, except with FAIL.
+            // Outside a transaction, the statement is one, which only FAIL commits.
             expectError(.SQLITE_CONSTRAINT) {
                 try db.execute(sql: "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
             }
