@@ -90,19 +90,12 @@ public struct DatabaseRegion: Sendable, Equatable {
         return result
     }
 
-    /// The region with all rows of its tables.
-    package var withoutRows: DatabaseRegion {
-        DatabaseRegion(tables: tables?.mapValues { TableRegion(columns: $0.columns, rowIDs: nil) })
+    /// The region with all columns and rows of its tables.
+    package var withWholeTables: DatabaseRegion {
+        DatabaseRegion(tables: tables?.mapValues { _ in TableRegion(columns: nil, rowIDs: nil) })
     }
 
     // MARK: - Changes
-
-    /// The kinds of changes that count as a change of the region; nil for the full database.
-    package var eventKinds: [DatabaseEventKind]? {
-        tables?.map { table, region in
-            region.columns.map { .update(tableName: table.name, columnNames: $0) } ?? .delete(tableName: table.name)
-        }
-    }
 
     /// Whether a change of another region may change what this region reads.
     ///

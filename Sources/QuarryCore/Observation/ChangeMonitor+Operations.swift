@@ -31,9 +31,11 @@ extension ChangeMonitor {
     }
 
     /// Counts a region as changed, and tells the observers that ask for it.
-    func notifyChanges(in region: DatabaseRegion, _ db: Database) {
-        changes.add(region.withoutRows)
-        let entries = observers.interested(in: region, db)
+    func notifyChanges(in region: DatabaseRegion, _ db: Database) throws {
+        let kinds = observers.isEmpty ? [] : try db.eventKinds(of: region)
+        // Rows may have come or gone, which changes all columns.
+        changes.add(region.withWholeTables)
+        let entries = observers.interested(inAnyOf: kinds, db)
         db.lifetime.lend(to: .observer) {
             ChangeDelivery.run { delivery in
                 for entry in entries { delivery.notify(entry) { $0.databaseDidChange() } }

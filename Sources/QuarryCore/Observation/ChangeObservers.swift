@@ -66,16 +66,10 @@ final class ChangeObservers {
         return interested
     }
 
-    /// The observers of any change of a region.
-    func interested(in region: DatabaseRegion, _ db: Database) -> [ObserverEntry] {
-        guard let kinds = region.eventKinds else { return entries }
-        var result: [ObserverEntry] = []
-        for kind in kinds {
-            for entry in interested(in: kind, db) where !result.contains(where: { $0 === entry }) {
-                result.append(entry)
-            }
-        }
-        return result
+    /// The observers of any of some kinds of changes, in their order.
+    func interested(inAnyOf kinds: [DatabaseEventKind], _ db: Database) -> [ObserverEntry] {
+        let interested = kinds.map { self.interested(in: $0, db) }
+        return entries.filter { entry in interested.contains { $0.contains { $0 === entry } } }
     }
 
     /// The observers of a list.
@@ -133,8 +127,7 @@ final class ChangeObservers {
         // A conflict resolution REPLACE deletes rows, which SQLite doesn't announce.
         if !ofTable.isEmpty { return list(of: .delete(tableName: table.name), db) }
         // A table that the statement doesn't name: the shadow table of a virtual table.
-        let all = accesses.kinds.map { interested(in: $0, db) }
-        return add(entries.filter { entry in all.contains { $0.contains { $0 === entry } } })
+        return add(interested(inAnyOf: accesses.kinds, db))
     }
 
     // MARK: - Transactions

@@ -59,16 +59,34 @@ extension Database {
     /// }
     /// ```
     ///
-    /// `TransactionObserver.databaseDidChange()` is called at once. Observations of values and regions are told when
-    /// the transaction is committed, or at once outside a transaction. Rows of the region are ignored: the change
-    /// counts as one of all rows. On a connection that can't write, it has no effect.
+    /// `TransactionObserver.databaseDidChange()` is called at once, if the observer observes insertions, deletions, or
+    /// updates of the region's columns, in a table of the region. Observations of values and regions are told when
+    /// the transaction is committed, or at once outside a transaction. Rows may have come or gone: for observations,
+    /// the change counts as one of all rows and columns of the region's tables. On a connection that can't write, it
+    /// has no effect.
     ///
-    /// - throws: the error of the region; `SQLITE_MISUSE` outside an access.
+    /// - throws: the error of the region; `DatabaseError` if the columns of its tables can't be read; `SQLITE_MISUSE`
+    ///   outside an access.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
         try checkAccess()
         guard !isReadOnly else { return }
         let region = try region.databaseRegion(self)
-        changeMonitor?.notifyChanges(in: region, self)
+        try changeMonitor?.notifyChanges(in: region, self)
+    }
+
+    /// The kinds of changes that a region may have had: rows that came or went, and updates of its columns.
+    func eventKinds(of region: DatabaseRegion) throws -> [DatabaseEventKind] {
+        do {
+            return try (region.tableNames ?? allTables()).flatMap { table -> [DatabaseEventKind] in
+                let columns = region.columns(of: table)
+                let names = try columnNames(of: table).filter { columns?.contains($0.lowercasedASCII) ?? true }
+                let update = DatabaseEventKind.update(tableName: table.name, columnNames: Set(names))
+                return [.insert(tableName: table.name), .delete(tableName: table.name)]
+                    + (names.isEmpty ? [] : [update])
+            }
+        } catch let failure as LookupFailure {
+            throw error(failure.code, operation: "could not read the columns of the region's tables")
+        }
     }
 
     // MARK: - The layer above

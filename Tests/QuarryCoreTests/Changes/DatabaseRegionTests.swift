@@ -101,7 +101,7 @@ import Testing
             names.intersection(DatabaseRegion(Self.player, columns: nil, rowIDs: [2, 9])).description
                 == "player(name)[2]")
         #expect(DatabaseRegion(Self.player, rowIDs: []) == DatabaseRegion())
-        #expect(names.withoutRows.description == "player(name)")
+        #expect(names.withWholeTables.description == "player(*)")
         #expect(names.union(team).restricted(toRows: [2], of: Self.player).description == "player(name)[2],team(*)")
         #expect(names.union(team).restricted(toRows: [], of: Self.player).description == "team(*)")
         #expect(names.restricted(toRows: [1], of: Self.team) == names)

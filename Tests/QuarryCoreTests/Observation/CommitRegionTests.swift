@@ -384,7 +384,8 @@ import Testing
         try withTables { (db) throws in
             #expect(try db.changes { try db.notifyChanges(in: DatabaseRegion.fullDatabase) } == ["full database"])
             let region = try db.makeStatement(sql: "SELECT name FROM player").databaseRegion
-            #expect(try db.changes { try db.notifyChanges(in: region) } == ["player(name)"])
+            // Rows may have come or gone.
+            #expect(try db.changes { try db.notifyChanges(in: region) } == ["player(*)"])
             #expect(
                 try db.changes {
                     try db.inTransaction(.deferred) {
@@ -396,7 +397,30 @@ import Testing
                         return .rollback
                     }
                     try db.readOnly { try db.notifyChanges(in: region) }
-                } == ["player(name)"])
+                } == ["player(*)"])
+        }
+    }
+
+    /// A temporary table or view takes the name of one in the file.
+    @Test func definitionsThatHideOthers() throws {
+        try withTables { (db) throws in
+            try db.execute(sql: "CREATE VIEW v AS SELECT * FROM player")
+            let changes = try db.changes {
+                try db.execute(sql: "CREATE TEMP TABLE player (a)")
+                try db.execute(sql: "CREATE TEMP VIEW v AS SELECT 1")
+                try db.execute(sql: "CREATE TEMP TABLE other (a)")
+                try db.execute(sql: "DROP TABLE temp.player")
+            }
+            #expect(
+                changes == [
+                    "player(*),temp.player(*),temp.sqlite_temp_master(*)", "temp.sqlite_temp_master(*),temp.v(*),v(*)",
+                    "temp.other(*),temp.sqlite_temp_master(*)", "player(*),temp.player(*),temp.sqlite_temp_master(*)",
+                ])
+            try db.execute(sql: "ATTACH ':memory:' AS one; ATTACH ':memory:' AS two; CREATE TABLE two.team2 (a)")
+            #expect(
+                try db.changes { try db.execute(sql: "CREATE TABLE one.team2 (a)") } == [
+                    "one.sqlite_master(*),one.team2(*),two.team2(*)"
+                ])
         }
     }
 
