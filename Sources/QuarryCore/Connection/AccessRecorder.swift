@@ -23,6 +23,9 @@ final class AccessRecorder {
         fileprivate(set) var reads: [TableName: Set<String>] = [:]
         /// The tables of which no column is read. SQLite doesn't say in which schema they are, unless the SQL does.
         fileprivate(set) var readsOfPresence: Set<PresenceRead> = []
+        /// The names of the views, common table expressions and triggers that have a query. If no column of a view is
+        /// read, nothing else names it.
+        fileprivate(set) var nestedQueries: Set<String> = []
         /// The tables in which rows may come or go.
         fileprivate(set) var insertions: [TableName] = []
         fileprivate(set) var deletions: [TableName] = []
@@ -34,7 +37,7 @@ final class AccessRecorder {
 
         var isEmpty: Bool {
             reads.isEmpty && readsOfPresence.isEmpty && insertions.isEmpty && deletions.isEmpty && updates.isEmpty
-                && definitions.isEmpty
+                && definitions.isEmpty && nestedQueries.isEmpty
         }
 
         fileprivate mutating func noteUpdate(of table: TableName, _ column: String, _ trigger: TableName?) {
@@ -119,6 +122,7 @@ final class AccessRecorder {
                 report.readsOfPresence.insert(
                     Report.PresenceRead(table: String(cString: name), isNested: authorization.trigger != nil))
             }
+        case .nestedQuery(let name): report.nestedQueries.insert(String(cString: name))
         case .insert(let name):
             guard let table = table(name, authorization.schema) else { return }
             if !report.insertions.contains(table) { report.insertions.append(table) }

@@ -116,9 +116,9 @@ public final class Database {
     @exclusivity(unchecked)
     var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
 
-    /// The views that have joins whose tables SQLite doesn't report; nil before the first look.
+    /// The views; nil before the first look.
     @exclusivity(unchecked)
-    var knownHidingViews: HidingViews?
+    var knownViews: KnownViews?
 
     /// The columns of the keys of tables, as read at a value of `schemaStamp`.
     @exclusivity(unchecked)

@@ -85,6 +85,8 @@ package final class HookSlots {
         enum Operation {
             /// An empty column means rows whose columns aren't read.
             case read(UnsafePointer<CChar>, column: UnsafePointer<CChar>)
+            /// A query of a view, a common table expression or a trigger.
+            case nestedQuery(UnsafePointer<CChar>)
             case insert(UnsafePointer<CChar>)
             case delete(UnsafePointer<CChar>)
             case update(UnsafePointer<CChar>, column: UnsafePointer<CChar>)

@@ -69,7 +69,10 @@ extension Database {
             let columns = try changesOtherColumns(update, sql: sql) ? nil : Set(update.columns.map(\.lowercasedASCII))
             changes.formUnion(DatabaseRegion(update.table, columns: columns))
         }
-        for table in report.definitions { changes.formUnion(DatabaseRegion(table)) }
+        for table in report.definitions {
+            changes.formUnion(DatabaseRegion(table))
+            for hidden in try tables(hiddenBy: table) { changes.formUnion(DatabaseRegion(hidden)) }
+        }
         // VACUUM may change rowids that aren't columns.
         let isVacuum = Substring(sql).utf8.firstWord == "VACUUM"
         let changesSchema = (report.insertions + report.deletions).contains { $0.isSchemaTable }
@@ -87,6 +90,9 @@ extension Database {
         for (table, columns) in report.reads { reads.formUnion(DatabaseRegion(table, columns: columns)) }
         for read in report.readsOfPresence {
             for table in try tables(of: read) { reads.formUnion(DatabaseRegion(table, columns: [])) }
+        }
+        if !report.nestedQueries.isEmpty {
+            for view in try views.named(report.nestedQueries) { reads.formUnion(DatabaseRegion(view, columns: [])) }
         }
         return reads
     }
@@ -106,6 +112,23 @@ extension Database {
         let tables = schemas.lazy.filter { ConnectionCalls.hasTable(self.pointer, schema: $0, named: name) }
             .map { TableName(schema: $0, name: name) }
         return read.isNested ? Array(tables) : Array(tables.prefix(1))
+    }
+
+    /// The tables and views that a name doesn't mean while a table or view has it in a schema that SQLite searches
+    /// before.
+    private func tables(hiddenBy table: TableName) throws(LookupFailure) -> [TableName] {
+        let schema = table.schema.lowercasedASCII
+        var hidden = schema == "temp" ? ["main"] : []
+        if hasAttached {
+            let attached = try attachedSchemas
+            hidden += attached.firstIndex { $0.isSameName(as: schema) }.map { attached[($0 + 1)...] } ?? attached[...]
+        }
+        let names = hidden.map { TableName(schema: $0, name: table.name) }
+        guard !names.isEmpty else { return [] }
+        let views = try views.named([table.name])
+        return names.filter {
+            ConnectionCalls.hasTable(pointer, schema: $0.schema, named: $0.name) || views.contains($0)
+        }
     }
 
     /// The attached schemas, in the order in which SQLite searches them.

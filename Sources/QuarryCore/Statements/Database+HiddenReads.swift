@@ -6,29 +6,30 @@ extension Database {
     /// reads the tables. The statement's program names them: <https://www.sqlite.org/opcode.html#OpenRead>.
     func hiddenReads(ofSQL sql: String) throws(LookupFailure) -> DatabaseRegion {
         if Substring(sql).utf8.firstUnreportedJoin == nil {
-            guard try hidingViews.mayBeNamed(in: sql) else { return DatabaseRegion() }
+            guard try views.hidingMayBeNamed(in: sql) else { return DatabaseRegion() }
         }
         return try openedTables(ofSQL: sql) ?? .fullDatabase
     }
 
-    /// The views that have such a join, or that read one which has.
-    private var hidingViews: HidingViews {
+    /// The views of all schemas.
+    var views: KnownViews {
         get throws(LookupFailure) {
             let schemas = try schemas.values.sorted()
-            var state = HidingViews.State(stamp: schemaStamp, versions: [])
+            var state = KnownViews.State(stamp: schemaStamp, versions: [])
             for schema in schemas { state.versions += try version(ofSchema: schema) }
-            if let known = knownHidingViews, known.state == state { return known }
-            var views: [HidingViews.View] = []
+            if let knownViews, knownViews.state == state { return knownViews }
+            var views: [KnownViews.View] = []
             for schema in schemas {
                 let sql = "SELECT name, sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
                 views += try lookUp(sql) { view in
-                    HidingViews.View(
-                        name: StatementColumns.string(view, 0) ?? "", sql: StatementColumns.string(view, 1) ?? "")
+                    KnownViews.View(
+                        name: TableName(schema: schema, name: StatementColumns.string(view, 0) ?? ""),
+                        sql: StatementColumns.string(view, 1) ?? "")
                 }
             }
-            let hidingViews = HidingViews(of: views, state)
-            knownHidingViews = hidingViews
-            return hidingViews
+            let found = KnownViews(views, state)
+            knownViews = found
+            return found
         }
     }
 
@@ -80,8 +81,8 @@ extension Database {
     }
 }
 
-/// The views, in a state of the schemas, whose joins SQLite doesn't report.
-struct HidingViews {
+/// The views in a state of the schemas, and which of them have joins that SQLite doesn't report.
+struct KnownViews {
     /// Other connections change the versions. This one may roll back a change, and make another with the same version.
     struct State: Equatable {
         let stamp: Int
@@ -89,7 +90,7 @@ struct HidingViews {
     }
 
     struct View {
-        let name: String
+        let name: TableName
         let sql: String
 
         var hasUnreportedJoin: Bool { Substring(sql).utf8.firstUnreportedJoin != nil }
@@ -97,12 +98,15 @@ struct HidingViews {
 
     let state: State
 
-    /// The words of the names of the views; nil if any SQL may name one.
+    private let names: [TableName]
+
+    /// The words of the names of the views with such joins, and of those that read them; nil if any SQL may name one.
     private let words: [String]?
 
     /// - parameter views: all views.
-    init(of views: [View], _ state: State) {
+    init(_ views: [View], _ state: State) {
         self.state = state
+        names = views.map(\.name)
         words = Self.words(ofHiding: views)
     }
 
@@ -110,13 +114,18 @@ struct HidingViews {
         var words: [String] = []
         var others = views
         while let index = others.firstIndex(where: { $0.hasUnreportedJoin || $0.sql.utf8.hasWord(in: words) }) {
-            let wordsOfName = others.remove(at: index).name.utf8.words
+            let wordsOfName = others.remove(at: index).name.name.utf8.words
             guard !wordsOfName.isEmpty else { return nil }
             words += wordsOfName.map { String(decoding: $0.map { $0 & 0xDF }, as: UTF8.self) }
         }
         return words
     }
 
-    /// Whether some SQL has a word of the name of such a view.
-    func mayBeNamed(in sql: String) -> Bool { words.map { sql.utf8.hasWord(in: $0) } ?? true }
+    /// The views with one of some names, in all schemas.
+    func named(_ names: Set<String>) -> [TableName] {
+        self.names.filter { view in names.contains { $0.isSameName(as: view.name) } }
+    }
+
+    /// Whether some SQL has a word of the name of a view with such a join.
+    func hidingMayBeNamed(in sql: String) -> Bool { words.map { sql.utf8.hasWord(in: $0) } ?? true }
 }

@@ -141,6 +141,46 @@ import Testing
         }
     }
 
+    /// SQLite names a view in a query that reads none of its columns as the author of the view's own reads.
+    @Test func viewsOfWhichNoColumnIsRead() throws {
+        try withTables { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE VIEW v AS SELECT * FROM a; CREATE VIEW w AS SELECT COUNT(*) AS n FROM b;
+                    CREATE VIEW vv AS SELECT x FROM v; CREATE VIEW one AS SELECT 1 AS n;
+                    CREATE TEMP VIEW t AS SELECT * FROM main.c;
+                    CREATE VIEW both AS SELECT x FROM a UNION ALL SELECT x FROM b;
+                    ATTACH ':memory:' AS more; CREATE TABLE more.m (x); CREATE VIEW more.mv AS SELECT * FROM m
+                    """)
+            let queries: [(String, [String])] = [
+                ("SELECT COUNT(*) FROM v", ["v"]), ("SELECT COUNT(*) FROM V AS other", ["v"]),
+                ("SELECT COUNT(*) FROM main.v", ["v"]), ("SELECT EXISTS (SELECT 1 FROM v)", ["v"]),
+                ("SELECT (SELECT COUNT(*) FROM v)", ["v"]), ("SELECT COUNT(*) FROM v, w", ["v", "w"]),
+                ("SELECT COUNT(*) FROM vv", ["v", "vv"]), ("SELECT COUNT(*) FROM one", ["one"]),
+                ("SELECT COUNT(*) FROM t", ["temp.t"]), ("SELECT COUNT(*) FROM both", ["both"]),
+                ("SELECT COUNT(*) FROM mv", ["more.mv"]), ("SELECT COUNT(*) FROM b LEFT JOIN v", ["v"]),
+                ("SELECT COUNT(*) FROM b WHERE x IN (SELECT 1 FROM v)", ["v"]),
+                ("SELECT x FROM b WHERE EXISTS (SELECT 1 FROM w)", ["w"]),
+                ("SELECT COUNT(*) FROM (SELECT 1 FROM v UNION ALL SELECT 1 FROM w)", ["v", "w"]),
+                ("WITH q AS (SELECT 1 FROM v) SELECT COUNT(*) FROM q", ["v"]),
+                ("SELECT 1 FROM v GROUP BY 1 HAVING (SELECT COUNT(*) FROM w) > 0", ["v", "w"]),
+                ("INSERT INTO c SELECT COUNT(*) FROM v", ["v"]), ("SELECT COUNT(*) FROM b NATURAL JOIN w", ["w"]),
+            ]
+            for (sql, views) in queries {
+                let expected = views.map { "\($0)(*)" }
+                let region = try db.makeStatement(sql: sql).databaseRegion
+                let recorded = try db.recordingRegion { try db.execute(sql: sql) }.region
+                for region in [region, recorded] {
+                    let found = region.withWholeTables.description.split(separator: ",").map(String.init)
+                    #expect(Set(found).isSuperset(of: expected), "\(sql)")
+                }
+            }
+            // A common table expression is no view.
+            let sql = "WITH q AS (SELECT x FROM a) SELECT COUNT(*) FROM q"
+            #expect(try db.makeStatement(sql: sql).databaseRegion.description == "a(x)")
+        }
+    }
+
     @Test func schemaChangesInBetween() throws {
         try withTables { (db) throws in
             try db.execute(sql: "CREATE VIEW v AS SELECT x FROM a")

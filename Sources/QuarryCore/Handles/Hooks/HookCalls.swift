@@ -179,6 +179,7 @@ enum HookCalls {
 extension HookSlots.Authorization {
     /// The operation on a table; nil for other operations.
     var operation: Operation? {
+        if action == SQLITE_SELECT { return trigger.map { .nestedQuery($0) } }
         guard let first else { return nil }
         switch action {
         case SQLITE_READ: return second.map { .read(first, column: $0) }
