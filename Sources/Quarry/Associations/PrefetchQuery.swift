@@ -50,7 +50,7 @@ struct PrefetchQuery {
         let names = columns.map { SQLSelection(content: .named(SQLExpression(content: .column($0)), "grdb_" + $0)) }
         query.annotate(names.map { name in pivot.map { SQLSelection(content: .of($0, name)) } ?? name })
         if query.hasClauses { group(&query, pivot) }
-        if columns.count > 1 { query.name(Self.base(keys, columns.count)) }
+        if usesBase(keys) { query.name(Self.base(keys, columns.count)) }
         if let limit = query.limit {
             query.limit = nil
             let partition = columns.map { column in
@@ -79,9 +79,13 @@ struct PrefetchQuery {
 
     private func condition(_ keys: [DatabaseValue]) -> SQLExpression {
         let column = columns.map { SQLExpression(content: .column($0)) }
-        if columns.count == 1 { return SQLExpression.membership(of: column[0], in: keys.map(\.sqlExpression)) }
-        return SQLExpression.membership(of: column, inTable: Self.baseName)
+        if usesBase(keys) { return SQLExpression.membership(of: column, inTable: Self.baseName) }
+        return SQLExpression.membership(of: column[0], in: keys.map(\.sqlExpression))
     }
+
+    /// Whether the keys are in a table. A list without keys would be the condition `0`, and SQLite doesn't report the
+    /// columns of conditions beside it, which belong to the region.
+    private func usesBase(_ keys: [DatabaseValue]) -> Bool { columns.count > 1 || keys.isEmpty }
 
     /// `"quarry_base" AS (VALUES (1, 'x'), (2, 'y'))`: a list of conditions would be too deep for SQLite's parser.
     private static func base(_ keys: [DatabaseValue], _ width: Int) -> SelectQuery.NamedTable {

@@ -47,7 +47,16 @@ extension Database {
     fileprivate func region(of statement: Statement, _ query: SelectQuery) throws -> DatabaseRegion {
         let region = statement.databaseRegion
         guard let table = query.tableName, query.schemaName == nil, query.filter != nil else { return region }
-        return self.region(region, rows: { query.rowIDs(named: $0, key: $1) }, of: table)
+        return self.region(
+            region, rows: { query.rowIDs(named: $0, key: $1) { isSeparate($0, from: table) } }, of: table)
+    }
+
+    /// Whether reading a table reads no row of another: it isn't the same, no view, and no virtual table.
+    private func isSeparate(_ name: String, from other: String) -> Bool {
+        guard !name.isSameName(as: other), let shape = try? TableShape(self, name), let schema = shape.schema else {
+            return false
+        }
+        return !shape.isView && !isVirtual(TableName(schema: schema, name: shape.name))
     }
 
     /// - parameter rows: the rows, given the names of the rowid, and the name of the primary key if it is the rowid.
@@ -69,6 +78,12 @@ extension Database {
 
     @inline(never)
     private func noteRowsWhileRecording(of query: SelectQuery, _ request: PreparedRequest) {
+        // The lists of rows that don't exist yet belong to the region. They come first, because reading the schema runs
+        // other statements than the expected one.
+        if let prefetches = (request.supplement as? RequestPrefetch)?.prefetches {
+            let region = (try? prefetches.region) ?? .fullDatabase
+            try? registerAccess(to: region)
+        }
         guard let region = try? region(of: request.statement, query) else { return }
         expectRead(sql: request.statement.sql, request.statement.arguments, region)
     }

@@ -43,8 +43,9 @@ final class KnownSchema {
                 SELECT type, name FROM \(name.quotedDatabaseIdentifier).sqlite_master \
                 WHERE type IN ('table', 'view', 'trigger')
                 """)
-        let rows = try Row.fetchCursor(statement)
-        while let row = try rows.next() {
+        // Only the first fetch of a connection reads the names: they aren't a part of what it fetches.
+        let rows = try db.withoutRecordingRegion { try Row.fetchAll(statement) }
+        for row in rows {
             let type: String = row[0]
             let name: String = row[1]
             switch type {

@@ -28,8 +28,8 @@ extension Database {
     }
 
     /// Runs `body`, whose reads are the library's own: they belong to no region.
-    func withoutRecordingRegion<T>(_ body: () throws -> T) rethrows -> T {
-        let outer = readRegion
+    package func withoutRecordingRegion<T>(_ body: () throws -> T) rethrows -> T {
+        guard let outer = readRegion else { return try body() }
         readRegion = nil
         defer { readRegion = outer }
         return try body()

@@ -30,8 +30,10 @@ extension Database {
         var versions: [String: Int32] = [:]
         for name in names where name != "temp" { versions[name] = try schemaVersion(of: name) }
         if versions != seenSchemas.versions {
-            for name in versions.keys {
-                try executeOnce(sql: "SELECT 1 FROM \(name.quotedDatabaseIdentifier).sqlite_master LIMIT 0")
+            try withoutRecordingRegion {
+                for name in versions.keys {
+                    try executeOnce(sql: "SELECT 1 FROM \(name.quotedDatabaseIdentifier).sqlite_master LIMIT 0")
+                }
             }
             foreignSchemaChangeCount &+= 1
             if hasAttached { forgetKeptStatements() }

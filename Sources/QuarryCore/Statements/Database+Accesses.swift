@@ -162,6 +162,28 @@ extension Database {
         }
     }
 
+    /// Whether a table is virtual, so that its module may read other tables; true if that can't be found now.
+    package func isVirtual(_ table: TableName) -> Bool {
+        let definition = (try? definition(of: table, type: "table")) ?? nil
+        return definition?.utf8.hasWord(in: ["VIRTUAL"]) ?? true
+    }
+
+    /// The tables of all schemas.
+    func allTables() throws(LookupFailure) -> [TableName] {
+        var tables: [TableName] = []
+        for (_, schema) in try schemas.sorted(by: { $0.key < $1.key }) {
+            let sql = "SELECT name FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'table'"
+            tables += try lookUp(sql) { TableName(schema: schema, name: StatementColumns.string($0, 0) ?? "") }
+        }
+        return tables
+    }
+
+    /// The names of a table's columns; none if the table doesn't exist.
+    func columnNames(of table: TableName) throws(LookupFailure) -> [String] {
+        let (schema, name) = (table.schema.quotedDatabaseIdentifier, table.name.quotedDatabaseIdentifier)
+        return try lookUp("PRAGMA \(schema).table_xinfo(\(name))") { StatementColumns.string($0, 1) ?? "" }
+    }
+
     /// Whether the preupdate hook tells the changed rows of a table: not those of a virtual table, and no rowids of a
     /// table WITHOUT ROWID.
     func tellsRows(of table: TableName) -> Bool {
@@ -185,28 +207,6 @@ extension Database {
     /// Finds the keys of the tables that a statement may change: SQL can't be run when the rows are told.
     func findKeyColumns(of accesses: StatementAccesses) {
         for table in accesses.changes.tableNames ?? [] { _ = keyColumns(of: table) }
-    /// Whether a table is virtual, so that its module may read other tables; true if that can't be found now.
-    package func isVirtual(_ table: TableName) -> Bool {
-        let definition = (try? definition(of: table, type: "table")) ?? nil
-        return definition?.utf8.hasWord(in: ["VIRTUAL"]) ?? true
-    }
-
-    /// The tables of all schemas.
-    func allTables() throws(LookupFailure) -> [TableName] {
-        var tables: [TableName] = []
-        for (_, schema) in try schemas.sorted(by: { $0.key < $1.key }) {
-            let sql = "SELECT name FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'table'"
-            tables += try lookUp(sql) { TableName(schema: schema, name: StatementColumns.string($0, 0) ?? "") }
-        }
-        return tables
-    }
-
-    /// The names of a table's columns; none if the table doesn't exist.
-    func columnNames(of table: TableName) throws(LookupFailure) -> [String] {
-        let (schema, name) = (table.schema.quotedDatabaseIdentifier, table.name.quotedDatabaseIdentifier)
-        return try lookUp("PRAGMA \(schema).table_xinfo(\(name))") { StatementColumns.string($0, 1) ?? "" }
-    }
-
     }
 
     /// As `keyColumns(of:)`, without running SQL: nil if they were not asked for before.

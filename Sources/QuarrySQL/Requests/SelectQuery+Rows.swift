@@ -9,21 +9,55 @@ extension SelectQuery {
     /// - parameters:
     ///   - rowIDNames: the names of the rowid: https://www.sqlite.org/lang_createtable.html#rowid
     ///   - key: the name of the primary key; nil if it isn't the rowid, so that its values name no rows.
-    package func rowIDs(named rowIDNames: [String], key: String?) -> Set<Int64>? {
-        guard tableName != nil, let filter, !readsOtherRows else { return nil }
-        return filter.rowIDs(rowIDNames, key: key)
+    ///   - isSeparate: whether reading a joined table of that name reads no row of the query's table.
+    package func rowIDs(
+        named rowIDNames: [String], key: String?, isSeparate: (String) -> Bool
+    ) -> Set<Int64>? {
+        guard tableName != nil, let filter, !readsOtherRows(isSeparate) else { return nil }
+        let isJoined = hasClauses && !clauses.joins.isEmpty
+        return filter.rowIDs(
+            RowIDColumns(names: rowIDNames, key: key, identities: isJoined ? identities : nil))
     }
 
     /// Whether a part of the query may read other rows than those that its conditions select.
-    private var readsOtherRows: Bool {
+    fileprivate func readsOtherRows(_ isSeparate: (String) -> Bool) -> Bool {
         if let selection, selection.contains(where: \.mayReadTables) { return true }
         if ordering.contains(where: \.mayReadTables) || filter?.mayReadTables ?? false { return true }
         guard hasClauses else { return false }
         let clauses = clauses
-        return !clauses.joins.isEmpty || !clauses.tables.isEmpty || !clauses.compounds.isEmpty
+        return !clauses.tables.isEmpty || !clauses.compounds.isEmpty
             || !clauses.windows.isEmpty || clauses.ranking != nil || clauses.having?.mayReadTables ?? false
             || clauses.grouping.contains(where: \.mayReadTables)
+            || clauses.joins.contains { $0.mayReadRows(isSeparate) }
     }
+}
+
+extension Join {
+    /// Whether the join may read rows of the query's table that its conditions don't select.
+    fileprivate func mayReadRows(_ isSeparate: (String) -> Bool) -> Bool {
+        switch kind {
+        case .inner, .left, .cross: break
+        // Rows of the right table are found because no row of the left one has been.
+        case .right, .full: return true
+        }
+        if case .expression(let condition) = condition, condition(TableIdentity(), TableIdentity()).mayReadTables {
+            return true
+        }
+        guard let table = query.tableName, query.schemaName == nil, isSeparate(table) else { return true }
+        return query.readsOtherRows(isSeparate)
+    }
+}
+
+/// The columns whose values name rows of a query's table.
+private struct RowIDColumns {
+    /// The names of the rowid.
+    let names: [String]
+    /// The name of the primary key, if it is the rowid.
+    let key: String?
+    /// The identities of the query's table; nil if the query has no other.
+    let identities: [TableIdentity]?
+
+    func has(_ table: TableIdentity) -> Bool { identities?.contains { $0 === table } ?? true }
 }
 
 extension SQLSelection {
@@ -71,41 +105,43 @@ extension SQLExpression {
     }
 
     /// The rows that satisfy the condition; nil if it doesn't name them.
-    fileprivate func rowIDs(_ names: [String], key: String?) -> Set<Int64>? {
+    fileprivate func rowIDs(_ columns: RowIDColumns) -> Set<Int64>? {
         guard let kind else { return nil }
         switch kind {
         case .association(let operands, .and):
-            let sets = operands.compactMap { $0.rowIDs(names, key: key) }
+            let sets = operands.compactMap { $0.rowIDs(columns) }
             return sets.dropFirst().reduce(sets.first) { $0?.intersection($1) }
         case .association(let operands, .or):
-            return operands.reduce([]) { rows, operand in rows.flatMap { operand.rowIDs(names, key: key)?.union($0) } }
+            return operands.reduce([]) { rows, operand in rows.flatMap { operand.rowIDs(columns)?.union($0) } }
         case .equality(let x, .equal, let y), .equality(let x, .is, let y):
-            if x.isColumn(in: names) { return y.rowIDValue }
-            return y.isColumn(in: names) ? x.rowIDValue : nil
+            if x.isColumn(in: columns) { return y.rowIDValue }
+            return y.isColumn(in: columns) ? x.rowIDValue : nil
         case .inList(let x, let list, isNegated: false):
-            guard x.isColumn(in: names) else { return nil }
+            guard x.isColumn(in: columns) else { return nil }
             return list.reduce([]) { rows, value in rows.flatMap { value.rowIDValue?.union($0) } }
         case .key(.values(_, let values)):
-            return key.flatMap { name in
+            return columns.key.flatMap { name in
                 values(name).reduce([]) { rows, value in rows.flatMap { value.rowIDValue?.union($0) } }
             }
         case .key(.columns(let keys)):
             return keys.reduce([]) { rows, key in
-                let value = key.first { key in names.contains { $0.isSameName(as: key.key) } }?.value
+                let value = key.first { key in columns.names.contains { $0.isSameName(as: key.key) } }?.value
                 return rows.flatMap { rows in value?.rowIDValue?.union(rows) }
             }
-        case .of(_, let x): return x.rowIDs(names, key: key)
+        case .of(let table, let x): return columns.has(table) ? x.rowIDs(columns) : nil
         default: return nil
         }
     }
 
-    private func isColumn(in names: [String]) -> Bool {
-        switch content {
-        case .column(let name): names.contains { $0.isSameName(as: name) }
+    private func isColumn(in columns: RowIDColumns) -> Bool {
+        func isNamed(_ name: String) -> Bool { columns.names.contains { $0.isSameName(as: name) } }
+        return switch content {
+        case .column(let name): isNamed(name)
         case .node:
             switch kind {
-            case .aliasedColumn(let name, _), .detachedColumn(let name): names.contains { $0.isSameName(as: name) }
-            case .of(_, let x): x.isColumn(in: names)
+            case .aliasedColumn(let name, let table): columns.has(table) && isNamed(name)
+            case .detachedColumn(let name): columns.identities == nil && isNamed(name)
+            case .of(let table, let x): columns.has(table) && x.isColumn(in: columns)
             default: false
             }
         case .value: false
