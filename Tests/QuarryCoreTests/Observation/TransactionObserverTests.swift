@@ -118,7 +118,7 @@ import Testing
             expectError(.SQLITE_CONSTRAINT) {
                 try db.execute(sql: "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
             }
-            #expect(observer.takeLog() == [])
+            #expect(observer.takeLog() == ["did roll back"])
             expectError(.SQLITE_CONSTRAINT) {
                 try db.execute(sql: "INSERT OR FAIL INTO player VALUES (5, 'x', 1), (6, 'a', 1)")
             }
