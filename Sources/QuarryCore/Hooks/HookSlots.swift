@@ -166,6 +166,7 @@ package final class HookSlots {
     private(set) var wal = Clients<WALHandler>()
     private(set) var authorizer = Clients<AuthorizerHandler>()
     private(set) var progress = Clients<ProgressHandler>()
+    private var progressInterval: CInt = 1000
     private(set) var trace = Clients<TraceClient>()
     private(set) var busy = Clients<BusyHandler>()
 
@@ -274,9 +275,9 @@ package final class HookSlots {
         add(handler, to: \.authorizer) { HookCalls.setAuthorizer($0, context) }
     }
 
-    /// Called about every thousand steps of SQLite's virtual machine.
+    /// Called about every thousand steps of SQLite's virtual machine, or more often: `checkingProgress`.
     package func onProgress(_ handler: @escaping ProgressHandler) -> Client {
-        add(handler, to: \.progress) { HookCalls.setProgressHandler($0, context) }
+        add(handler, to: \.progress) { HookCalls.setProgressHandler($0, context, interval: progressInterval) }
     }
 
     /// Called when statements begin, return a row, or end.
@@ -406,6 +407,22 @@ package final class HookSlots {
         guard let connection else { return }
         HookCalls.setAuthorizer(connection, context)
         if authorizer.isEmpty { HookCalls.setAuthorizer(connection, nil) }
+    }
+
+    /// Runs `body`, in which the clients of the progress slot are called more often.
+    ///
+    /// - parameter interval: the steps of SQLite's virtual machine between two calls.
+    func checkingProgress<T>(each interval: CInt, _ body: () throws -> T) rethrows -> T {
+        let outer = progressInterval
+        setProgressInterval(interval)
+        defer { setProgressInterval(outer) }
+        return try body()
+    }
+
+    private func setProgressInterval(_ interval: CInt) {
+        progressInterval = interval
+        guard let connection, !progress.isEmpty else { return }
+        HookCalls.setProgressHandler(connection, context, interval: interval)
     }
 
     /// Calls the busy handlers, for a lock for which SQLite doesn't call them.

@@ -72,7 +72,10 @@ extension Database {
             statementCache = outerCache
             _ = consume innerCache
         }
-        return try ending(by: deadline, body)
+        return try ending(by: deadline) {
+            // A thousand steps may call a slow function a hundred times.
+            try hooks.checkingProgress(each: 20, body)
+        }
     }
 
     /// Lets SQLite connect to the virtual tables that may be used. It prepares statements for that which no policy

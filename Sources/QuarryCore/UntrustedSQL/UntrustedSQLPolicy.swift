@@ -62,7 +62,8 @@ public struct UntrustedSQLPolicy: Sendable {
     /// How long the SQL may run, from the beginning of `withUntrustedSQL` on.
     ///
     /// SQLite doesn't interrupt the call of a function, nor a row whose expressions don't branch:
-    /// `maximumValueLength` and `maximumInstructionCount` bound these.
+    /// `maximumValueLength` and `maximumInstructionCount` bound these. A hundred calls of `instr` in one row may take
+    /// 10 s.
     public var timeout = Duration.seconds(1)
 
     /// The number of rows that `fetchUntrusted` returns at most. More rows are an error.
@@ -148,8 +149,10 @@ public struct UntrustedSQLPolicy: Sendable {
     /// Allows to call functions: functions of the program, and table-valued functions.
     ///
     /// ```swift
-    /// policy.allowFunctions(["distance", "generate_series"])
+    /// policy.allowFunctions(["distance", "json_each"])
     /// ```
+    ///
+    /// Of SQLite's own, `harmlessFunctions` leaves out those of which one call may exceed each timeout.
     public mutating func allowFunctions(_ names: [String]) { functions.formUnion(names.map(\.lowercasedASCII)) }
 
     /// Forbids to call functions.
@@ -160,20 +163,23 @@ public struct UntrustedSQLPolicy: Sendable {
     public mutating func denyFunctions(_ names: [String]) { functions.subtract(names.map(\.lowercasedASCII)) }
 
     /// The functions that a new policy allows: those of SQLite that compute from their arguments, the date and random
-    /// numbers. Not among them are `load_extension`, functions that tell of the library and the connection, those of
-    /// the program, and `trim`, `ltrim`, `rtrim` and `unhex`: with a second argument, one call on long texts takes
-    /// minutes that no timeout ends.
+    /// numbers, in a time that ``maximumValueLength`` bounds.
+    ///
+    /// Not among them are `load_extension`, functions that tell of the library and the connection, table-valued
+    /// functions such as `json_each`, and functions of the program. Nor are functions of which one call may take
+    /// seconds that no timeout ends, or hundreds of megabytes: `printf` and `format`; `trim`, `ltrim`, `rtrim` and
+    /// `unhex`; `json_patch` and `json_pretty`; `json_group_array` and `json_group_object`; `median` and the
+    /// percentiles; `highlight`, `snippet` and `matchinfo` of full-text search.
     ///
     /// See <https://www.sqlite.org/lang_corefunc.html>.
     public static let harmlessFunctions: [String] = [
         // https://www.sqlite.org/lang_corefunc.html
-        "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "if", "ifnull", "iif", "instr",
-        "length", "like", "likelihood", "likely", "lower", "max", "min", "nullif", "octet_length", "printf", "quote",
-        "random", "randomblob", "replace", "round", "sign", "soundex", "substr", "substring", "typeof", "unicode",
-        "unistr", "unlikely", "upper", "zeroblob",
+        "abs", "char", "coalesce", "concat", "concat_ws", "glob", "hex", "if", "ifnull", "iif", "instr", "length",
+        "like", "likelihood", "likely", "lower", "max", "min", "nullif", "octet_length", "quote", "random",
+        "randomblob", "replace", "round", "sign", "soundex", "substr", "substring", "typeof", "unicode", "unistr",
+        "unlikely", "upper", "zeroblob",
         // https://www.sqlite.org/lang_aggfunc.html
-        "avg", "count", "group_concat", "median", "percentile", "percentile_cont", "percentile_disc", "string_agg",
-        "sum", "total",
+        "avg", "count", "group_concat", "string_agg", "sum", "total",
         // https://www.sqlite.org/lang_datefunc.html
         "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff", "current_date", "current_time",
         "current_timestamp",
@@ -186,12 +192,10 @@ public struct UntrustedSQLPolicy: Sendable {
         "tanh", "trunc",
         // https://www.sqlite.org/json1.html
         "json", "json_array", "json_array_length", "json_error_position", "json_extract", "->", "->>", "json_insert",
-        "json_object", "json_patch", "json_pretty", "json_remove", "json_replace", "json_set", "json_type",
-        "json_valid", "json_quote", "json_group_array", "json_group_object", "json_each", "json_tree", "jsonb",
-        "jsonb_array", "jsonb_extract", "jsonb_insert", "jsonb_object", "jsonb_patch", "jsonb_remove",
-        "jsonb_replace", "jsonb_set", "jsonb_group_array", "jsonb_group_object", "jsonb_each", "jsonb_tree",
+        "json_object", "json_remove", "json_replace", "json_set", "json_type", "json_valid", "json_quote", "jsonb",
+        "jsonb_array", "jsonb_extract", "jsonb_insert", "jsonb_object", "jsonb_remove", "jsonb_replace", "jsonb_set",
         // https://www.sqlite.org/fts5.html
-        "match", "bm25", "highlight", "snippet", "offsets", "matchinfo",
+        "match", "bm25", "offsets",
     ]
 
     // MARK: - Limits

@@ -36,8 +36,8 @@ import Testing
         #expect(refusal(policy, nil, "sqlite_schema") == "reading sqlite_master isn't allowed")
         #expect(refusal(policy, nil, "dbstat") == "reading dbstat isn't allowed")
         #expect(refusal(policy, nil, "pragma_index_list") == "reading pragma_index_list isn't allowed")
-        #expect(refusal(policy, "main", "json_each", "value") == nil)
-        #expect(refusal(policy, nil, "json_each") == nil)
+        #expect(refusal(policy, "main", "json_each", "value") == "reading json_each isn't allowed")
+        #expect(refusal(policy, nil, "json_each") == "reading json_each isn't allowed")
         #expect(refusal(policy, nil, "cte") == nil, "what it reads is reported")
     }
 
@@ -130,10 +130,12 @@ import Testing
         #expect(refusal(.pragma("table_info", hasArgument: true)) == "PRAGMA table_info isn't allowed")
         #expect(refusal(.other("ATTACH")) == "ATTACH isn't allowed")
         policy.allowsRecursion = true
-        policy.allowFunctions(["Distance"])
+        policy.allowFunctions(["Distance", "JSON_each"])
         policy.denyFunctions(["Upper"])
         #expect(refusal(.recursion) == nil)
         #expect(refusal(.function("distance")) == nil)
+        #expect(refusal(.read(schema: "main", table: "json_each", column: "value")) == nil)
+        #expect(refusal(.read(schema: nil, table: "json_each", column: "")) == nil)
         #expect(refusal(.function("upper")) == "calling upper isn't allowed")
     }
 

@@ -58,11 +58,8 @@ import Testing
         ("WITH p AS (SELECT name FROM main.player) SELECT upper(name) FROM p", "ARTHUR BARBARA"),
         ("WITH p AS MATERIALIZED (SELECT 1 FROM player) SELECT COUNT(*) FROM p", "2"),
         ("SELECT name FROM player WHERE EXISTS (SELECT 1 FROM team WHERE team.id = teamId) LIMIT 1", "Arthur"),
-        ("SELECT value FROM json_each('[1,2]')", "1 2"),
-        ("SELECT COUNT(*) FROM json_each('[1,2]')", "2"),
         ("SELECT COUNT(*) FROM player, team", "2"),
         ("SELECT body FROM search WHERE search MATCH 'fox'", "a red fox"),
-        ("SELECT highlight(search, 0, '<', '>') FROM search('red')", "a <red> fox"),
         ("SELECT a FROM box WHERE b > 1", "2.0"),
         ("VALUES (1), (2)", "1 2"),
         ("SELECT row_number() OVER (ORDER BY id) FROM player", "1 2"),
@@ -126,10 +123,6 @@ import Testing
         ("SELECT sqlite_version()", "calling sqlite_version isn't allowed"),
         ("SELECT changes()", "calling changes isn't allowed"),
         ("SELECT fts3_tokenizer('simple')", "calling fts3_tokenizer isn't allowed"),
-        // Functions that SQLite doesn't interrupt.
-        ("SELECT trim(hex(zeroblob(9)), '0')", "calling trim isn't allowed"),
-        ("SELECT rtrim(' x')", "calling rtrim isn't allowed"),
-        ("SELECT LTRIM(' x')", "calling ltrim isn't allowed"),
         // Everything but SELECT.
         ("DELETE FROM player", "DELETE isn't allowed: only SELECT is"),
         ("REPLACE INTO player VALUES (1, 1, 'x')", "REPLACE isn't allowed: only SELECT is"),
@@ -243,10 +236,7 @@ import Testing
         ("SELECT max(1,2,3,4,5,6,7,8,9)", .SQLITE_ERROR),
         ("SELECT ?101", .SQLITE_ERROR),
         ("SELECT '\(String(repeating: "x", count: 100_000))'", .SQLITE_TOOBIG),
-        (
-            "SELECT value FROM json_each('[\(Array(repeating: "1", count: 1001).joined(separator: ","))]')",
-            .SQLITE_TOOBIG
-        ),
+        ("SELECT 1 FROM \(Self.manyTables)", .SQLITE_TOOBIG),
         ("SELECT \(Array(repeating: "zeroblob(99999)", count: 11).joined(separator: ","))", .SQLITE_TOOBIG),
         ("SELECT length(zeroblob(100001))", .SQLITE_TOOBIG),
         ("SELECT 1; SELECT 2", .SQLITE_MISUSE),

@@ -121,10 +121,14 @@ enum HookCalls {
     }
 
     /// The corresponding C function is `sqlite3_progress_handler`.
-    static func setProgressHandler(_ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?) {
+    ///
+    /// - parameter interval: the steps of SQLite's virtual machine between two calls, at least.
+    static func setProgressHandler(
+        _ connection: SQLiteConnection, _ context: UnsafeMutableRawPointer?, interval: CInt = 1000
+    ) {
         guard let context else { return sqlite3_progress_handler(connection, 0, nil, nil) }
         sqlite3_progress_handler(
-            connection, 1000,
+            connection, interval,
             { context in
                 for entry in HookCalls.slots(context).progress.entries where entry.isActive {
                     if !entry.handler() { return 1 }
