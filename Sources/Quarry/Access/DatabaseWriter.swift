@@ -198,7 +198,9 @@ extension DatabaseWriter {
     /// ```
     ///
     /// - parameter filePath: a file that is missing, or empty.
-    /// - throws: `DatabaseError`, for example if the file isn't empty; `SQLITE_CANTOPEN` if it can't be created.
+    /// - throws: `DatabaseError`, for example if the file isn't empty; `SQLITE_CANTOPEN` if it can't be created, if it
+    ///   would be the log or journal of this database or of another one that the process has open, or if it has a log
+    ///   or journal beside it, which SQLite would apply.
     public func vacuum(into filePath: String) throws {
         try writeWithoutTransaction { db in try db.vacuum(into: filePath) }
     }
@@ -219,7 +221,20 @@ extension Database {
                 resultCode: .SQLITE_CANTOPEN,
                 message: "the path has a NUL character: \(String(reflecting: filePath))")
         }
+        try checkVacuumTarget(options.acceptsURIs ? FileKind.filePath(filePath) : filePath)
         try Self.createFile(filePath, options)
         try execute(sql: "VACUUM INTO ?", arguments: [filePath])
+    }
+
+    /// Throws if the copy would take the place of a database's file, or if SQLite would apply a journal to it.
+    private func checkVacuumTarget(_ path: String) throws {
+        let (place, files) = (FilePlace(path), FileOperations())
+        // SQLite itself refuses a file with content, and a folder that is missing.
+        guard let status = try? files.status(place.path) ?? files.status(FileOperations.folder(of: place.path)),
+            status.kind == .folder || status.byteCount == 0
+        else { return }
+        let operation = "vacuum of \(description) into \(path)"
+        try BackupTarget.check(place, isNoFileOf: mainFilePath, operation)
+        try BackupTarget.check(place, files, operation)
     }
 }

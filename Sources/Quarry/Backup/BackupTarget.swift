@@ -50,18 +50,34 @@ struct BackupTarget {
 
     /// Throws if the file must not be made.
     ///
-    /// - parameter source: the file of the database.
-    func check(replacesExisting: Bool, source: FileOperations.Identity?) throws {
-        if let status = try Self.status(path, files, operation) {
-            if status.identity == source { throw Self.error(operation, "it is the file of the database itself") }
-            if !replacesExisting { throw existsAlready() }
-        }
+    /// - parameter source: the path of the database; nil if it has no file.
+    func check(replacesExisting: Bool, source: String?) throws {
+        let place = FilePlace(path)
+        try Self.check(place, isNoFileOf: source, operation)
+        if !replacesExisting, try Self.status(path, files, operation) != nil { throw existsAlready() }
+        try Self.check(place, files, operation)
+    }
+
+    /// Throws if a place is that of a file of the database itself.
+    static func check(_ place: FilePlace, isNoFileOf source: String?, _ operation: String) throws {
+        guard let source, let suffix = place.suffix(amongFilesOf: source) else { return }
+        throw error(
+            operation,
+            suffix == ""
+                ? "it is the file of the database itself" : "it is a file of the database itself: \(source)\(suffix)")
+    }
+
+    /// Throws if a place is that of a file of any database that is open, or was left open.
+    static func check(_ place: FilePlace, _ files: FileOperations, _ operation: String) throws {
         for suffix in ["-wal", "-journal"] {
             // SQLite would apply it to the new file:
             // https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
-            guard let status = try Self.status(path + suffix, files, operation), status.byteCount > 0 else { continue }
-            throw Self.error(
-                operation, "the file is in use, or was: it has a journal beside it, \(path)\(suffix)")
+            guard let status = try status(place.path + suffix, files, operation), status.byteCount > 0 else { continue }
+            throw error(
+                operation, "the file is in use, or was: it has a journal beside it, \(place.path)\(suffix)")
+        }
+        if let database = place.openDatabase {
+            throw error(operation, "it is a file of \(database), which this process has open: close that first")
         }
     }
 

@@ -25,10 +25,10 @@ extension DatabaseReader {
     ///   the backup, and is thrown. The last call, with `isCompleted`, comes when the file has its name; its error is
     ///   ignored.
     /// - returns: the size, the duration and the number of the commit.
-    /// - throws: `SQLITE_CANTOPEN` for a path where no backup can be; `SQLITE_FULL`; `SQLITE_CORRUPT` if the check
-    ///   finds a problem; `SQLITE_MISUSE` inside an access of a queue or a transaction of a pool's writer;
-    ///   `SQLITE_INTERRUPT` if the database closes, and its grace period has ended; other `DatabaseError`s; the error
-    ///   of `progress`.
+    /// - throws: `SQLITE_CANTOPEN` for a path where no backup can be, such as that of a database that the process has
+    ///   open, of its log or of its journal; `SQLITE_FULL`; `SQLITE_CORRUPT` if the check finds a problem;
+    ///   `SQLITE_MISUSE` inside an access of a queue or a transaction of a pool's writer; `SQLITE_INTERRUPT` if the
+    ///   database closes, and its grace period has ended; other `DatabaseError`s; the error of `progress`.
     @discardableResult
     public func backup(
         toFile path: String, options: BackupOptions = BackupOptions(),

@@ -61,7 +61,7 @@ final class FileBackup: @unchecked Sendable {
     func begin(_ db: Database, number: (Database) -> CommitNumber?) throws -> DatabaseBackupProgress? {
         pageSize = try db.pageSize()
         let status = try target.calling { try db.mainFilePath.flatMap { try options.files.status($0) } }
-        try target.check(replacesExisting: options.replacesExisting, source: status?.identity)
+        try target.check(replacesExisting: options.replacesExisting, source: db.mainFilePath)
         PartialFile.removeLeftovers(in: target.folderPath, options.files) { $0 == target.name }
         partial = try PartialFile(target, permissions: status?.permissions)
         let copy = try openCopy()

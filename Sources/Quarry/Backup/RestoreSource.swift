@@ -23,7 +23,9 @@ final class RestoreSource: Sendable {
         self.files = files
         identity = try Self.look(at: path, files, operation)
         // Opening the database by another name would miss its log.
-        if let own = try? files.status(database.path), own.identity == identity { throw Self.isOwnFile(operation) }
+        if FilePlace(path).suffix(amongFilesOf: FileKind.filePath(database.path)) != nil {
+            throw Self.isOwnFile(operation)
+        }
         var configuration = database.configuration
         configuration.acceptsURIs = false
         configuration.statementTimeout = nil

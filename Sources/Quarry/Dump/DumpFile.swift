@@ -30,8 +30,14 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
 
     /// Creates a file, or truncates an existing one.
     ///
-    /// - throws: `SQLITE_CANTOPEN` if the file can't be created or written.
+    /// - throws: `SQLITE_CANTOPEN` if the file can't be created or written, and if it is that of a database that the
+    ///   process has open, its log or its journal.
     public init(path: String) throws {
+        if let database = FilePlace(path).openDatabase {
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN,
+                message: "unable to create \(path): it is a file of \(database), which this process has open")
+        }
         guard let file = fopen(path, "w") else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "unable to create \(path): \(Self.reason)")
         }

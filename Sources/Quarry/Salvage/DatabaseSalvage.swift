@@ -93,7 +93,7 @@ public struct DatabaseSalvage: Sendable {
         _ target: String, followsTask: Bool, _ tick: @escaping (SalvageProgress) throws -> Void
     ) throws -> SalvageReport {
         let newFile = try BackupTarget(target, files, "salvage of \(path) into \(target)", refusal: "the file exists")
-        try newFile.check(replacesExisting: false, source: nil)
+        try newFile.check(replacesExisting: false, source: path)
         let source = try PageSource(path: path, vfs: configuration.vfs)
         let stamp = source.stamp()
         let salvager = Salvager(source, target: target, includesFreePages: includesFreePages, tick)

@@ -79,7 +79,8 @@ public final class ClosedDatabaseFiles: Sendable {
     /// - parameter overwrites: whether a file that has the new path is replaced. A database that is in use mustn't be.
     /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; `SQLITE_BUSY` if another
     ///   process has the database open, if the log isn't empty, or if `newPath` has a log beside it, which SQLite would
-    ///   apply; `SQLITE_MISUSE` for one of `paths`; other `DatabaseError`s, which name both paths. The
+    ///   apply, or is a file of a database that this process has open; `SQLITE_MISUSE` for one of `paths`, by whatever
+    ///   name; other `DatabaseError`s, which name both paths. The
     ///   database then has its old path, and a file that had the new one is as it was. There are two exceptions. If
     ///   `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database has its new path, which may not be on the disk.
     ///   If a database that was copied over another one can't be removed, both paths have it: `SQLITE_IOERR_DELETE`.
@@ -145,27 +146,35 @@ public final class ClosedDatabaseFiles: Sendable {
     /// try database.withClosedDatabase { files in try files.replace(with: "/var/lib/app/new-players.sqlite") }
     /// ```
     ///
-    /// - parameter newPath: a database that is open nowhere, with an empty log or none. On another file system it is
-    ///   copied with SQLite, checked, and then removed. If the path is a symbolic link, the database that it leads to
-    ///   is taken, and the link leads nowhere afterwards.
-    /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_BUSY` if another process has one of the two
-    ///   open, or if a log isn't empty; other `DatabaseError`s, which name both paths. Both databases are then as they
-    ///   were. There are two exceptions. If `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database is replaced,
-    ///   which may not be on the disk. If a copied database can't be removed, both paths have it:
-    ///   `SQLITE_IOERR_DELETE`.
+    /// - parameter newPath: a database that is open nowhere, with an empty log or none. It is checked first, as by
+    ///   `restore(from:)`. On another file system it is copied with SQLite, and then removed. If the path is a symbolic
+    ///   link, the database that it leads to is taken, and the link leads nowhere afterwards.
+    /// - throws: `SQLITE_CANTOPEN` if it is missing or no file; `SQLITE_NOTADB` or `SQLITE_CORRUPT` if it is no
+    ///   database, or damaged; `SQLITE_MISUSE` for one of `paths`; `SQLITE_BUSY` if another process has one of the two
+    ///   open, if a queue or pool of this process has the new one, or if a log isn't empty; other `DatabaseError`s,
+    ///   which name both paths. Both databases are then as they were. There are two exceptions. If
+    ///   `SQLITE_IOERR_DIR_FSYNC` follows the new name, the database is replaced, which may not be on the disk. If a
+    ///   copied database can't be removed, both paths have it: `SQLITE_IOERR_DELETE`.
     public func replace(with newPath: String) throws {
         try perform("replacing \(path) by \(newPath)") {
             guard !newPath.utf8.contains(0) else { throw misuse("the path has a NUL character") }
             guard let new = try operations.status(newPath), new.kind == .file else { throw missing(newPath) }
             // Renaming a link would make the path of the database a link.
-            let newPath = FileName.canonical(newPath)
-            if let old = try operations.status(path) {
-                guard old.identity != new.identity else { throw misuse("\(newPath) is the database itself") }
-                try checkIsWhole()
-            }
+            let place = try foreignPlace(newPath)
+            let newPath = place.path
+            if try operations.status(path) != nil { try checkIsWhole() }
             try checkIsUnused(newPath)
             try checkLogIsEmpty(newPath)
-            if let other = SharedFiles.all.openPath(of: newPath) { throw busy("\(other) is in use") }
+            if let other = place.openDatabase { throw busy("\(other) is in use") }
+            guard new.byteCount > 0 else {
+                throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "\(newPath) is empty")
+            }
+            do {
+                try withSource(newPath) { source in try source.read { db in try db.pass(.quick, newPath) } }
+            } catch {
+                removeEmptyLog(newPath)
+                throw error
+            }
             try removeSidecars()
             do {
                 try operations.rename(newPath, to: path)
@@ -173,7 +182,7 @@ public final class ClosedDatabaseFiles: Sendable {
                 try copyDatabase(newPath, to: path, overwrites: true)
                 try removeOriginal(newPath)
             }
-            for sidecar in ["-wal", "-shm"] { try? operations.remove(newPath + sidecar) }
+            removeEmptyLog(newPath)
             try syncFolders(path, newPath)
         }
     }
@@ -195,29 +204,33 @@ public final class ClosedDatabaseFiles: Sendable {
         }
     }
 
+    /// The place of a path, which must not be that of one of the database's own files.
+    private func foreignPlace(_ newPath: String) throws -> FilePlace {
+        let place = FilePlace(newPath)
+        switch place.suffix(amongFilesOf: path) {
+        case nil: return place
+        case "": throw misuse("\(place.path) is the database itself")
+        default: throw misuse("\(place.path) is the path of a file of the database itself")
+        }
+    }
+
     /// The path of a new file, without symbolic links.
     private func target(_ newPath: String, overwrites: Bool) throws -> String {
         guard !newPath.isEmpty, !newPath.utf8.contains(0) else {
             throw misuse("no file can have the path \(String(reflecting: newPath))")
         }
         let status = try operations.status(newPath)
-        let newPath = FileName.canonical(newPath)
-        if sidecars.contains(newPath) { throw misuse("\(newPath) is the path of a file of the database itself") }
-        try checkTarget(newPath, status, overwrites: overwrites)
+        let place = try foreignPlace(newPath)
+        let newPath = place.path
+        if let status {
+            guard overwrites, status.kind == .file else { throw taken(newPath) }
+            try checkIsUnused(newPath)
+        }
+        if let other = place.openDatabase { throw busy("\(other) is in use") }
         // SQLite would apply a log that a database has left behind:
         // https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
         try checkLogIsEmpty(newPath)
         return newPath
-    }
-
-    private func checkTarget(_ newPath: String, _ target: FileOperations.Status?, overwrites: Bool) throws {
-        guard let target else { return }
-        if target.identity == (try operations.status(path)?.identity) {
-            throw misuse("\(newPath) is the database itself")
-        }
-        guard overwrites, target.kind == .file else { throw taken(newPath) }
-        try checkIsUnused(newPath)
-        if let other = SharedFiles.all.openPath(of: newPath) { throw busy("\(other) is in use") }
     }
 
     /// Throws unless the file has the whole content of the database, and no connection has it open.
@@ -259,6 +272,14 @@ public final class ClosedDatabaseFiles: Sendable {
     /// The connection is prepared as those of the database are: the check of the copy may need the functions and
     /// collations of the program.
     private func copyDatabase(_ source: String, to newPath: String, overwrites: Bool) throws {
+        var options = BackupOptions()
+        options.replacesExisting = overwrites
+        options.files = operations
+        try withSource(source) { queue in try queue.backup(toFile: newPath, options: options) }
+    }
+
+    /// Opens a database, as those of the configuration are opened, and closes it.
+    private func withSource<T>(_ source: String, _ body: (DatabaseQueue) throws -> T) throws -> T {
         var configuration = configuration
         // Only the database itself may have to be recovered, which writes.
         configuration.readonly = configuration.readonly || source != path
@@ -272,16 +293,18 @@ public final class ClosedDatabaseFiles: Sendable {
         let queue = try DatabaseQueue(path: source, configuration: configuration)
         let setups = setups
         queue.prepareConnections { db in try setups.prepare(db) }
-        var options = BackupOptions()
-        options.replacesExisting = overwrites
-        options.files = operations
-        try queue.backup(toFile: newPath, options: options)
+        let result = try body(queue)
         try queue.close()
+        return result
     }
 
     /// Removes a database that was copied: first the file, because SQLite ignores a log without one.
     private func removeOriginal(_ path: String) throws {
         try operations.remove(path)
+        removeEmptyLog(path)
+    }
+
+    private func removeEmptyLog(_ path: String) {
         for sidecar in ["-wal", "-shm"] { try? operations.remove(path + sidecar) }
     }
 

@@ -104,6 +104,75 @@ import Testing
         try expectRefusal(new, "the file is in use, or was: it has a journal beside it, \(new)-journal")
     }
 
+    /// A backup there would take the place of all commits that are in the log alone.
+    @Test func filesBesideTheDatabase() throws {
+        let own = folder.file("db/db")
+        var replacing = BackupOptions()
+        replacing.replacesExisting = true
+        for suffix in ["-wal", "-shm", "-journal"] {
+            var paths = [own + suffix, folder.file("db/../db/./db") + suffix]
+            if suffix != "-journal" {
+                paths += [folder.file("link" + suffix), folder.file("hard" + suffix)]
+                try FileManager.default.createSymbolicLink(atPath: paths[2], withDestinationPath: own + suffix)
+                try FileManager.default.linkItem(atPath: own + suffix, toPath: paths[3])
+            }
+            for path in paths {
+                for options in [BackupOptions(), replacing] {
+                    try expectRefusal(path, "it is a file of the database itself: \(own)\(suffix)", options)
+                }
+            }
+        }
+        try pool.insertPage()
+        try pool.backup(toFile: path)
+        #expect(try contents(ofFile: path) == contents(of: pool))
+    }
+
+    /// A queue without a log has nothing beside its file.
+    @Test func fileOfAnOpenDatabase() throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.makePages(1)
+        let hard = folder.file("hard")
+        try FileManager.default.linkItem(atPath: path, toPath: hard)
+        var options = BackupOptions()
+        options.replacesExisting = true
+        let reason = "it is a file of \(path), which this process has open: close that first"
+        for target in [path, hard, path + "-journal"] { try expectRefusal(target, reason, options) }
+        expectError(.SQLITE_CANTOPEN, "vacuum of \(pool.path) into \(path)-journal: \(reason)") {
+            try pool.vacuum(into: path + "-journal")
+        }
+        try queue.insertPage()
+        try queue.close()
+        try pool.backup(toFile: path, options: options)
+        #expect(try contents(ofFile: path) == contents(of: pool))
+    }
+
+    @Test func vacuumIntoAFileInUse() throws {
+        let own = folder.file("db/db")
+        let queue = try DatabaseQueue(path: path)
+        try queue.makePages(1)
+        let cases: [(any DatabaseWriter, String, String)] = [
+            (pool, own + "-journal", "it is a file of the database itself: \(own)-journal"),
+            (queue, path + "-wal", "it is a file of the database itself: \(path)-wal"),
+            (queue, folder.file("db/../copy-shm"), "it is a file of the database itself: \(path)-shm"),
+        ]
+        for (source, target, reason) in cases {
+            expectError(.SQLITE_CANTOPEN, "vacuum of \(source.path) into \(target): \(reason)") {
+                try source.vacuum(into: target)
+            }
+        }
+        let new = folder.file("new")
+        for suffix in ["-wal", "-journal"] {
+            try Data([1]).write(to: URL(fileURLWithPath: new + suffix))
+            let reason = "the file is in use, or was: it has a journal beside it, \(new)\(suffix)"
+            expectError(.SQLITE_CANTOPEN, "vacuum of \(pool.path) into \(new): \(reason)") {
+                try pool.vacuum(into: new)
+            }
+            try FileManager.default.removeItem(atPath: new + suffix)
+        }
+        try pool.vacuum(into: new)
+        #expect(try contents(ofFile: new) == contents(of: pool))
+    }
+
     @Test func linkToAFileStaysALink() throws {
         try pool.backup(toFile: path)
         try FileManager.default.createSymbolicLink(atPath: folder.file("latest"), withDestinationPath: "copy")

@@ -108,6 +108,15 @@ import Testing
         let missing = error { _ = try DumpFile(path: folder.file("none/team.csv")) }
         #expect(missing?.resultCode == .SQLITE_CANTOPEN)
         #expect(missing?.message == "unable to create \(folder.file("none/team.csv")): No such file or directory")
+        // A dump would truncate the database, and end SQLite's locks.
+        let open = folder.file("open.sqlite")
+        let queue = try DatabaseQueue(path: open)
+        try queue.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+        for path in [open, open + "-journal"] {
+            let message = "unable to create \(path): it is a file of \(open), which this process has open"
+            #expect(error { _ = try DumpFile(path: path) }?.message == message)
+        }
+        #expect(try queue.read { db in try db.tableExists("t") })
         // A file that isn't closed has the text, too.
         do {
             let left = try DumpFile(path: folder.file("left"))

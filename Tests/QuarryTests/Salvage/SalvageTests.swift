@@ -265,6 +265,13 @@ import Testing
         ) { try salvage(path) }
         #expect(FileCopy.bytes(folder.file("new")) == Array("mine".utf8))
         FileCopy.remove(folder.file("new"))
+        // The damaged database would take it for its own log.
+        for suffix in ["-wal", "-journal", "-shm"] {
+            expectError(
+                .SQLITE_CANTOPEN,
+                "salvage of \(path) into \(path)\(suffix): it is a file of the database itself: \(path)\(suffix)"
+            ) { try DatabaseSalvage(path: path).salvage(into: path + suffix) }
+        }
         expectError(.SQLITE_CANTOPEN) { try salvage(folder.file("missing")) }
         try Data().write(to: URL(fileURLWithPath: folder.file("empty")))
         expectError(.SQLITE_NOTADB, "the file is empty") { try salvage(folder.file("empty")) }

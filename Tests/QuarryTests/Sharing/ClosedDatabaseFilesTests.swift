@@ -73,8 +73,59 @@ import Testing
                 expectError(.SQLITE_MISUSE) { try files.move(to: path, overwrites: true) }
                 expectError(.SQLITE_MISUSE) { try files.copy(to: path, overwrites: true) }
             }
+            let (journal, hard) = (files.path + "-journal", folder.file("hard"))
+            try Data().write(to: URL(fileURLWithPath: journal))
+            try FileManager.default.linkItem(atPath: journal, toPath: hard)
+            for path in [journal, hard] {
+                expectError(.SQLITE_MISUSE) { try files.move(to: path, overwrites: true) }
+                expectError(.SQLITE_MISUSE) { try files.copy(to: path, overwrites: true) }
+                expectError(.SQLITE_MISUSE) { try files.replace(with: path) }
+            }
         }
         #expect(try count(database) == 1)
+    }
+
+    /// A download that has failed, say: the database stays, and the file too.
+    @Test func replacementsThatAreNoDatabase() throws {
+        let new = try make("new.sqlite", rows: 300)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: new))
+        let middle = whole.count / 8192 * 4096
+        for (bytes, code) in [
+            (Data(repeating: 9, count: 5000), ResultCode.SQLITE_NOTADB), (Data(), .SQLITE_NOTADB),
+            (whole[..<middle] + Data(repeating: 0x55, count: 4096) + whole[(middle + 4096)...], .SQLITE_CORRUPT),
+        ] {
+            try bytes.write(to: URL(fileURLWithPath: new))
+            try database.withClosedDatabase { files in expectError(code) { try files.replace(with: new) } }
+            #expect(try count(database) == 1)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: new)) == bytes)
+            try database.close()
+            #expect(try folder.names == ["a.sqlite", "new.sqlite"])
+        }
+        try whole.write(to: URL(fileURLWithPath: new))
+        try database.withClosedDatabase { files in try files.replace(with: new) }
+        #expect(try count(database) == 300)
+    }
+
+    /// A queue without a log has nothing beside its file.
+    @Test func filesOfOpenQueues() throws {
+        let path = try make("b.sqlite", rows: 2)
+        let queue = try DatabaseQueue(path: path)
+        let hard = folder.file("hard")
+        try FileManager.default.linkItem(atPath: path, toPath: hard)
+        try database.withClosedDatabase { files in
+            for target in [path, hard] {
+                expectError(.SQLITE_BUSY) { try files.move(to: target, overwrites: true) }
+                expectError(.SQLITE_BUSY) { try files.copy(to: target, overwrites: true) }
+                expectError(.SQLITE_BUSY, "replacing \(files.path) by \(target): \(path) is in use") {
+                    try files.replace(with: target)
+                }
+            }
+            expectError(.SQLITE_BUSY) { try files.copy(to: path + "-journal") }
+        }
+        #expect(try count(queue) == 2)
+        try queue.close()
+        try database.withClosedDatabase { files in try files.replace(with: path) }
+        #expect(try count(database) == 2)
     }
 
     /// A link is another name of the file that it leads to: the path of the database never becomes a link.
