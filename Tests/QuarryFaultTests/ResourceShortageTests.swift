@@ -26,6 +26,17 @@ import Testing
         #expect(exit.lines.last?.hasPrefix("closed ") == true)
     }
 
+    /// The first statement of a new database needs descriptors, too: for the log and its index, or for a journal.
+    @Test func fileDescriptorsOfNewDatabases() async throws {
+        let exit = try await onOwnThread(within: 100) {
+            let folder = try TemporaryFolder(isFast: true)
+            return try ChildProcess(["new-databases-out-of-files", folder.path], deadline: 90).wait()
+        }
+        #expect(exit.errors == "")
+        #expect(exit.status == .code(0))
+        #expect(exit.lines.last == "made 88")
+    }
+
     /// The folder of a directory that can't be listed, searched or written.
     @Test func permissionsOfADirectory() async throws {
         let exit = try await onOwnThread(within: 100) {

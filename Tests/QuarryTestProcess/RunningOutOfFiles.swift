@@ -114,6 +114,49 @@ func runDirectoryOutOfFiles(folder: String) throws {
     writeAll("closed \(statistics.evictedCount), open \(openFiles())\n", to: 1)
 }
 
+/// Creates more databases of a directory than the process may have files open for. The last descriptor is
+/// that of a database, of its log, or of the log's index: the number of spare ones differs.
+///
+/// Says how many databases were made.
+func runNewDatabasesOutOfFiles(folder: String) throws {
+    var count = 0
+    for spare in 12..<20 {
+        let directory = try DatabaseDirectory(path: "\(folder)/\(spare)", maximumOpenCount: 1000)
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
+        limitFiles(to: openFiles() + spare)
+        for number in 0..<10 {
+            let database = try directory.database(named: "\(number)")
+            try database.write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+            let value = try database.read { db in try Int.fetchOne(db, sql: "SELECT a FROM t") }
+            guard value == 1 else { fail("nothing is read") }
+            count += 1
+        }
+        limitFiles(to: 1000)
+        try directory.close()
+    }
+
+    // Outside of a directory: the idle readers of other pools are closed.
+    let pools = try (0..<4).map { try DatabasePool(path: "\(folder)/pool\($0).sqlite") }
+    for spare in 1..<5 {
+        let writers: [() throws -> any DatabaseWriter] = [
+            { try DatabaseQueue(path: "\(folder)/queue\(spare)") },
+            { SharedDatabase(path: "\(folder)/shared\(spare)") },
+        ]
+        for makeWriter in writers {
+            for pool in pools { try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM sqlite_master") } }
+            limitFiles(to: openFiles() + spare)
+            let writer = try makeWriter()
+            try writer.write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+            let value = try writer.read { db in try Int.fetchOne(db, sql: "SELECT a FROM t") }
+            guard value == 1 else { fail("nothing is read") }
+            count += 1
+            try writer.close()
+            limitFiles(to: 1000)
+        }
+    }
+    writeAll("made \(count)\n", to: 1)
+}
+
 /// Lets the process have a number of files open, and no more.
 private func limitFiles(to count: Int) {
     #if canImport(Glibc)

@@ -51,6 +51,8 @@ do {
         try runOutOfFiles(folder: arguments[1])
     case "directory-out-of-files":
         try runDirectoryOutOfFiles(folder: arguments[1])
+    case "new-databases-out-of-files":
+        try runNewDatabasesOutOfFiles(folder: arguments[1])
     case "lack-permission":
         try lackPermission(folder: arguments[1])
     case "out-of-memory-while-opening":

@@ -21,8 +21,8 @@ extension Configuration {
             let database = try openOnce(
                 configuration, path: path, readonly: readonly, options, core, role, configuredTracers, remote,
                 followsTask: followsTask)
-            // The log is opened by the first read.
-            if role == .reader, FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle() }
+            // The log of a reader, or a journal, is opened by a later statement.
+            if FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle() }
             return database
         } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
             DatabaseMemory.releaseIdle()
@@ -80,6 +80,9 @@ extension Configuration {
             // The log and its index are files of their own.
             DatabaseMemory.releaseIdle()
             try Self.activateWAL(database, path: path, followsTask: followsTask)
+            // The first try may have switched the mode, and failed to open the log. An error here lets a directory
+            // close another database.
+            try AccessRunner.frame(database, nil, followsTask: followsTask) { db in try db.openLog() }
         }
         return database
     }

@@ -33,6 +33,10 @@ extension Database {
         if synchronous == 1 { try execute(sql: "PRAGMA main.synchronous = NORMAL") }
     }
 
+    /// Opens the log and its index. Reading creates them, which a process that can't write needs:
+    /// <https://www.sqlite.org/wal.html#read_only_databases>.
+    func openLog() throws { try makeStatement(sql: "PRAGMA main.schema_version").execute() }
+
     private func switchToWAL(path: String) throws {
         let end = SystemClock.monotonicNanoseconds() + 5_000_000_000
         while true {
@@ -42,10 +46,7 @@ extension Database {
                     throw DatabaseError(message: "could not activate WAL Mode at path: \(path)")
                         .with(circumstances: " (its journal mode is \(mode ?? "unknown"))")
                 }
-                // Reading creates the log and its index, which a process that can't write needs:
-                // https://www.sqlite.org/wal.html#read_only_databases
-                try makeStatement(sql: "PRAGMA main.schema_version").execute()
-                return
+                return try openLog()
             } catch DatabaseError.SQLITE_BUSY where SystemClock.monotonicNanoseconds() < end {
                 SystemClock.sleep(nanoseconds: 5_000_000)
             }

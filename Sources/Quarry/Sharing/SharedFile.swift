@@ -106,7 +106,9 @@ final class SharedFile: Sendable {
                 try configuration.readerOpener(path: path, core: core, tracers)()
             }
             // The log is opened by the first read.
-            if let directory, FileSystem.isShortOfDescriptors { _ = directory.gate.closeOtherForShortage() }
+            if let directory {
+                while FileSystem.isShortOfDescriptors, directory.gate.closeOtherForShortage() {}
+            }
             return reader
         }
     }
