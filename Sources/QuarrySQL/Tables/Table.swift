@@ -17,16 +17,8 @@ public struct Table<RowDecoder>: Sendable {
     /// The name of the table.
     public var tableName: String
 
-    private init(name: String) { tableName = name }
-
-    // Disfavored, because `Table("player")` alone is a table of rows, even before a `TableAlias` of any type.
-
     /// The table with the given name.
-    @_disfavoredOverload
-    public init(_ tableName: String) { self.init(name: tableName) }
-
-    /// The table with the given name.
-    public init(_ tableName: String) where RowDecoder == Row { self.init(name: tableName) }
+    public init(_ tableName: String) { self.tableName = tableName }
 
     /// All rows.
     ///
@@ -175,13 +167,6 @@ extension Table {
     }
 
     /// All rows, with an alias for the table, by which other requests can name its columns.
-    ///
-    /// ```swift
-    /// let request = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 100")
-    /// ```
-    /// ```sql
-    /// SELECT "p".* FROM "player" "p" WHERE p.score > 100
-    /// ```
     @_disfavoredOverload
     public func aliased(_ alias: TableAlias<Void>) -> QueryInterfaceRequest<RowDecoder> {
         all().aliased(alias)
@@ -190,6 +175,25 @@ extension Table {
     /// All rows, with a common table expression.
     public func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<RowDecoder> {
         all().with(cte)
+    }
+}
+
+// The compiler prefers the members of a constrained extension: `Table("player")` alone is a table of rows. It still
+// becomes a `Table<Player>` beside another one, which it wouldn't if the general initializer were disfavored.
+extension Table where RowDecoder == Row {
+    /// The table with the given name.
+    public init(_ tableName: String) { self.tableName = tableName }
+
+    /// All rows, with an alias for the table, by which other requests can name its columns.
+    ///
+    /// ```swift
+    /// let request = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 100")
+    /// ```
+    /// ```sql
+    /// SELECT "p".* FROM "player" "p" WHERE p.score > 100
+    /// ```
+    public func aliased(_ alias: TableAlias<Void>) -> QueryInterfaceRequest<Row> {
+        all().aliased(alias)
     }
 }
 
