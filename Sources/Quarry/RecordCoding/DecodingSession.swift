@@ -42,7 +42,13 @@ final class DecodingSession: CodingSession {
     private(set) lazy var firstColumn = ColumnDecoding(
         type, column: current?.takeUnretainedValue().names.first ?? "")
 
-    private lazy var columns = ColumnKeys(current?.takeUnretainedValue(), type.databaseColumnDecodingStrategy)
+    /// Nil if the keys are the names of the columns.
+    private lazy var columnKeys: ColumnKeys? =
+        if case .useDefaultKeys = type.databaseColumnDecodingStrategy {
+            nil
+        } else {
+            ColumnKeys(current?.takeUnretainedValue().names ?? [], type.databaseColumnDecodingStrategy)
+        }
 
     /// The one key without a column that means the row itself.
     @exclusivity(unchecked)
@@ -195,10 +201,11 @@ final class DecodingSession: CodingSession {
 
     // MARK: - Columns
 
+    /// The column of a key: among columns with the same name, the leftmost, as a row finds it.
     func findColumn(_ key: String) -> Int? {
-        if let column = columns.index(of: key) { return column }
-        guard columns.areNames else { return nil }
-        return current?.takeUnretainedValue().columnIndex(key)
+        guard let row = current?.takeUnretainedValue() else { return nil }
+        guard let columnKeys else { return row.columnIndex(key) }
+        return columnKeys.index(of: key).flatMap { row.columnIndex(row.columnName(atUncheckedIndex: $0)) }
     }
 
     /// The value of a column.

@@ -71,6 +71,43 @@ import Testing
         }
     }
 
+    /// A record finds the column that the row itself finds.
+    @Test func theLeftmostOfColumnsWithTheSameName() throws {
+        struct Value: Decodable, FetchableRecord {
+            var a: Int
+        }
+        struct Named: Decodable, FetchableRecord {
+            static let databaseColumnDecodingStrategy = DatabaseColumnDecodingStrategy.convertFromSnakeCase
+            var teamId: Int
+        }
+        struct Nested: Decodable, FetchableRecord {
+            var value: Value
+            var other: Value
+        }
+        try read { db throws in
+            for sql in ["SELECT 2 AS A, 3 AS a", "SELECT 2 AS a, 3 AS A", "SELECT 1 AS b, 2 AS A, 3 AS a, 4 AS A"] {
+                let row = try #require(try Row.fetchOne(db, sql: sql))
+                #expect(row["a"] == 2)
+                #expect(try Value.fetchOne(db, sql: sql)?.a == 2, "\(sql)")
+                #expect(try Value(row: row).a == 2, "\(sql)")
+                let suffix = try Row.fetchOne(
+                    db, sql: "SELECT 0 AS a, * FROM (\(sql))", adapter: SuffixRowAdapter(fromIndex: 1))
+                #expect(try suffix.map { try Value(row: $0).a } == 2, "\(sql)")
+            }
+            // So many columns that they are found by their hashes.
+            let many = (0..<100).map { "\($0) AS c\($0)" }.joined(separator: ", ")
+            #expect(try Value.fetchOne(db, sql: "SELECT \(many), 2 AS A, 3 AS a")?.a == 2)
+            #expect(try Named.fetchOne(db, sql: "SELECT 2 AS Team_Id, 3 AS team_id")?.teamId == 2)
+            #expect(try Named.fetchOne(db, sql: "SELECT \(many), 2 AS TEAM_ID, 3 AS team_id")?.teamId == 2)
+            let adapter = ScopeAdapter([
+                "value": RangeRowAdapter(0..<2), "other": ColumnMapping(["a": "B"]),
+            ])
+            let nested = try Nested.fetchOne(db, sql: "SELECT 2 AS A, 3 AS a, 4 AS b, 5 AS B", adapter: adapter)
+            #expect(nested?.value.a == 2)
+            #expect(nested?.other.a == 4)
+        }
+    }
+
     @Test func anOptionalWithoutAColumnIsNil() throws {
         struct Maybe: Decodable, FetchableRecord, Equatable {
             var a: Int?
