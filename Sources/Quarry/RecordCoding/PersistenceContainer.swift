@@ -340,12 +340,13 @@ final class EncodingTarget {
     }
 
     func set<Value: DatabaseValueConvertible>(convertible value: Value, forColumn column: String) {
-        guard isBinding else { return record(value.databaseValue, column) }
+        guard isBinding else { return record(.refusingNaN(value), column) }
         let parameter = parameter(of: column)
         if parameter > 0 { bind(convertible: value, at: parameter) }
     }
 
     func bind<Value: DatabaseValueConvertible>(convertible value: Value, at parameter: CInt) {
+        if hasBytesOfNaN(value) { return bind(.refusingNaN(value), at: parameter) }
         binder?._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) }
     }
 
@@ -355,8 +356,12 @@ final class EncodingTarget {
         set(convertible: value, forColumn: column)
     }
 
+    private func bind(_ value: DatabaseValue, at parameter: CInt) {
+        binder?._withUnsafeGuaranteedRef { $0.bind(value, at: parameter) }
+    }
+
     func bind(_ value: Double, at parameter: CInt) {
-        if value.isNaN { return bind(convertible: DatabaseValue.notANumber, at: parameter) }
+        if value.isNaN { return bind(.notANumber, at: parameter) }
         bind(convertible: value, at: parameter)
     }
 
@@ -433,4 +438,25 @@ extension DatabaseValue {
 
     /// A number of a record. A NaN is refused.
     static func number(_ number: Double) -> DatabaseValue { number.isNaN ? notANumber : number.databaseValue }
+
+    /// A value of a record. A NaN is refused, also as the raw value of a type that is stored as its raw value.
+    static func refusingNaN(_ value: some DatabaseValueConvertible) -> DatabaseValue {
+        let stored = value.databaseValue
+        return stored.isNull && isNaN(value) ? notANumber : stored
+    }
+
+    private static func isNaN(_ value: Any) -> Bool {
+        if let number = value as? any FloatingPoint { return number.isNaN }
+        return (value as? any RawRepresentable).map { isNaN($0.rawValue) } ?? false
+    }
+}
+
+/// Whether a value has the size and the bytes of a NaN, which few other values have: only then its type is examined.
+@inline(__always)
+private func hasBytesOfNaN<Value>(_ value: Value) -> Bool {
+    switch MemoryLayout<Value>.size {
+    case MemoryLayout<Double>.size: withUnsafeBytes(of: value) { $0.loadUnaligned(as: Double.self).isNaN }
+    case MemoryLayout<Float>.size: withUnsafeBytes(of: value) { $0.loadUnaligned(as: Float.self).isNaN }
+    default: false
+    }
 }

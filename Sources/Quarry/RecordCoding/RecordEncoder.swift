@@ -256,7 +256,7 @@ final class EncodingSession: CodingSession {
         _ value: T, as type: C.Type, _ column: String, _ target: EncodingTarget
     ) {
         let convertible: C = reinterpret(value)
-        target.set(convertible: convertible, forColumn: column)
+        target.set(opening: convertible, forColumn: column)
     }
 
     private func setItself<Value: EncodedByStrategy, T>(

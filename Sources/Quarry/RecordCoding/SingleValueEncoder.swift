@@ -61,7 +61,7 @@ private struct SingleContainer: SingleValueEncodingContainer {
             if T.self is any OptionalValue.Type { return try value.encode(to: encoder) }
         }
         if let value = value as? any DatabaseValueConvertible {
-            encoder.value = value.databaseValue
+            encoder.value = encoder.column == nil ? value.databaseValue : .refusingNaN(value)
         } else {
             try value.encode(to: encoder)
         }

@@ -332,6 +332,92 @@ import Testing
         }
     }
 
+    /// Of each type of a property, and whether a record is bound to a statement or encoded into memory.
+    @Test func aNaNOfAnyTypeIsRefused() throws {
+        struct Generic<Value: Codable & Sendable>: Codable, PersistableRecord {
+            static var databaseTableName: String { "number" }
+            var value: Value
+        }
+        struct Handmade<Value: DatabaseValueConvertible>: PersistableRecord {
+            static var databaseTableName: String { "number" }
+            var value: Value?
+            func encode(to container: inout PersistenceContainer) { container["value"] = value }
+        }
+        struct Erased: PersistableRecord {
+            static let databaseTableName = "number"
+            var value: any DatabaseValueConvertible
+            func encode(to container: inout PersistenceContainer) { container["value"] = value }
+        }
+        struct Celsius: RawRepresentable, Codable, DatabaseValueConvertible { var rawValue: Double }
+        struct Degrees: RawRepresentable, Codable, DatabaseValueConvertible { var rawValue: Float }
+        struct Boxed: RawRepresentable, Codable, DatabaseValueConvertible { var rawValue: Celsius }
+        struct Width: Codable {  // a single value
+            var value: CGFloat
+            init(_ value: CGFloat) { self.value = value }
+            init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(CGFloat.self) }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(value)
+            }
+        }
+        let records: [any PersistableRecord] = [
+            Generic(value: Double.nan), Generic<Double?>(value: .nan), Generic<Double??>(value: .nan),
+            Generic(value: Float.nan), Generic<Float?>(value: .nan), Generic(value: CGFloat.nan),
+            Generic<CGFloat?>(value: .nan), Generic(value: -Double.nan), Generic(value: Double.signalingNaN),
+            Generic(value: Celsius(rawValue: .nan)), Generic<Celsius?>(value: Celsius(rawValue: .nan)),
+            Generic(value: Degrees(rawValue: .nan)), Generic(value: Boxed(rawValue: Celsius(rawValue: .nan))),
+            Generic(value: Width(.nan)), Generic<Width?>(value: Width(.nan)),
+            Handmade(value: Double.nan), Handmade(value: Float.nan), Handmade(value: CGFloat.nan),
+            Handmade(value: Celsius(rawValue: .nan)), Handmade(value: Degrees(rawValue: .nan)),
+            Erased(value: Double.nan), Erased(value: CGFloat.nan), Erased(value: Celsius(rawValue: .nan)),
+        ]
+        try DatabaseQueue().write { (db) throws in
+            try db.execute(sql: "CREATE TABLE number (value)")
+            let message = "could not bind the number NaN to parameter 1: SQLite would store NULL"
+            for record in records {
+                for _ in 0..<3 { expectError(.SQLITE_MISMATCH, message) { try record.insert(db) } }
+                let stored = try record.databaseDictionary["value"]
+                #expect(stored?.isNull == false, "\(record)")
+            }
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM number") == 0)
+        }
+    }
+
+    /// Neither NULL nor another number with the bytes of a NaN is refused, nor a type that itself stores NULL.
+    @Test func otherValuesThanNaNsAreStored() throws {
+        struct Generic<Value: Codable & Sendable>: Codable, PersistableRecord {
+            static var databaseTableName: String { "number" }
+            var value: Value
+        }
+        struct Handmade<Value: DatabaseValueConvertible>: PersistableRecord {
+            static var databaseTableName: String { "number" }
+            var value: Value?
+            func encode(to container: inout PersistenceContainer) { container["value"] = value }
+        }
+        struct Celsius: RawRepresentable, Codable, DatabaseValueConvertible { var rawValue: Double }
+        struct Number: RawRepresentable, Codable, DatabaseValueConvertible { var rawValue: Int }
+        struct Unknown: DatabaseValueConvertible {
+            var number: Double
+            var databaseValue: DatabaseValue { number.databaseValue }
+            static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Unknown? { nil }
+        }
+        let records: [any PersistableRecord] = [
+            Generic<Double?>(value: nil), Handmade<Double>(value: nil), Handmade(value: Unknown(number: .nan)),
+            Generic(value: -1), Generic(value: Int32(-1)), Generic(value: Number(rawValue: -1)),
+            Handmade(value: Int32(-1)), Handmade(value: Number(rawValue: -1)),
+            Generic(value: CGFloat(-1)), Generic(value: Celsius(rawValue: -1)), Handmade(value: Celsius(rawValue: -1)),
+            Generic(value: Celsius(rawValue: .infinity)), Handmade(value: -CGFloat.infinity),
+        ]
+        try DatabaseQueue().write { (db) throws in
+            try db.execute(sql: "CREATE TABLE number (value)")
+            for record in records { try record.insert(db) }
+            #expect(
+                try Double?.fetchAll(db, sql: "SELECT value FROM number") == [
+                    nil, nil, nil, -1, -1, -1, -1, -1, -1, -1, -1, .infinity, -.infinity,
+                ])
+        }
+    }
+
     @Test func whatChangesFromRecordToRecord() throws {
         struct Odd: PersistableRecord {
             static let databaseTableName = "odd"
