@@ -52,7 +52,8 @@ extension ValueObservation {
     /// ```
     ///
     /// - parameter prefix: begins each line.
-    /// - parameter stream: receives the lines; nil for the standard output.
+    /// - parameter stream: receives each line in one call, without a line feed, so that a stream of log entries has no
+    ///   empty ones; nil for the standard output.
     public func print(
         _ prefix: String = "", to stream: sending (any TextOutputStream)? = nil
     ) -> ValueObservation<ValueReducers.Trace<Reducer>> {
@@ -83,7 +84,7 @@ private final class ObservationPrinter: Sendable {
             if stream == nil {
                 Swift.print(line)
             } else {
-                stream?.write(line + "\n")
+                stream?.write(line)
             }
         }
     }

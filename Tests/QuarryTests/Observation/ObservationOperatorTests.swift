@@ -104,17 +104,17 @@ import Testing
 
     @Test func printing() async throws {
         struct Lines: TextOutputStream {
-            let text: Recorded<String>
-            func write(_ string: String) { text.update { $0 += string } }
+            let text: Recorded<[String]>
+            func write(_ string: String) { text.update { $0.append(string) } }
         }
-        let text = Recorded("")
+        let text = Recorded<[String]>([])
         let received = Received<Int>()
         let cancellable = ValueObservation.tracking(region: DatabaseRegion.t) { db -> Int in
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "broken")
         }.print("t", to: Lines(text: text)).start(
             in: queue, scheduling: .task, onError: received.onError, onChange: received.onChange)
         _ = try await received.error()
-        #expect(text.value == "t: start\nt: fetch\nt: failure: SQLite error 11: broken\n")
+        #expect(text.value == ["t: start", "t: fetch", "t: failure: SQLite error 11: broken"])
         cancellable.cancel()
     }
 
