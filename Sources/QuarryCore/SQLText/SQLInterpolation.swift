@@ -65,16 +65,19 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements.append(.value(value?.databaseValue ?? .null))
     }
 
-    /// `\(bytes)`: a blob as an argument.
-    public mutating func appendInterpolation(_ bytes: [UInt8]) {
-        elements.append(.value(bytes.databaseValue))
+    // A variable of the type `[UInt8]` is a value, a blob. So the lists are disfavored, but for integers: `[]` alone is
+    // a list of these.
+
+    /// `IN \(["a", "b"])`: values as arguments in parentheses, `(?,?)`; an empty list if there are no values.
+    @_disfavoredOverload
+    public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ array: [T]) {
+        appendList(array.map(\.databaseValue))
     }
 
-    /// `IN \([1, 2, 3])`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are no values.
-    public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ array: [T]) {
-        // Overloads the sequences below, which are disfavored: otherwise a literal would become a blob rather than a
-        // list.
-        appendList(array.map(\.databaseValue))
+    /// `IN \(values)`: values as arguments in parentheses, `(?,?)`; an empty list if there are no values.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(_ values: [DatabaseValue]) {
+        appendList(values)
     }
 
     /// `IN \(1...3)`: values as arguments in parentheses, `(?,?,?)`; an empty list if there are no values.

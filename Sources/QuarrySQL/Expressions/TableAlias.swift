@@ -51,6 +51,19 @@ public final class TableAlias<RowDecoder>: Sendable {
         expression.sqlExpression.aliased(identity)
     }
 
+    /// A JSON column of the table, or JSON made of its columns.
+    ///
+    /// ```swift
+    /// let player = TableAlias(name: "p")
+    /// Player.all().aliased(player).filter(player[JSONColumn("info")]["city"] == "Paris")
+    /// ```
+    /// ```sql
+    /// SELECT "p".* FROM "player" "p" WHERE ("p"."info" ->> 'city') = 'Paris'
+    /// ```
+    public subscript(_ expression: some SQLJSONExpressible) -> AnySQLJSONExpressible {
+        expression.sqlExpression.aliased(identity).asJSON
+    }
+
     /// An ordering by columns of the table.
     public subscript(_ ordering: SQLOrdering) -> SQLOrdering { ordering.aliased(identity) }
 
@@ -81,6 +94,14 @@ extension TableAlias where RowDecoder: TableRecord {
     public subscript(
         dynamicMember keyPath: KeyPath<RowDecoder.DatabaseComponents, some SQLSpecificExpressible>
     ) -> SQLExpression
+    where RowDecoder.DatabaseComponents == RowDecoder.Columns.Type {
+        self[RowDecoder.databaseComponents[keyPath: keyPath]]
+    }
+
+    /// A JSON column of the table.
+    public subscript(
+        dynamicMember keyPath: KeyPath<RowDecoder.DatabaseComponents, some SQLJSONExpressible>
+    ) -> AnySQLJSONExpressible
     where RowDecoder.DatabaseComponents == RowDecoder.Columns.Type {
         self[RowDecoder.databaseComponents[keyPath: keyPath]]
     }

@@ -68,6 +68,18 @@ extension SQLInterpolation {
         elements.append(.fragment(SelectionFragment(selection: selection)))
     }
 
+    /// `\(selection)`: columns to select, of a type known at run time.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(_ selection: some SQLSelectable) {
+        appendInterpolation(selection.sqlSelection)
+    }
+
+    /// `\(ordering)`: a term of an order, of a type known at run time.
+    @_disfavoredOverload
+    public mutating func appendInterpolation(_ ordering: some SQLOrderingTerm) {
+        appendInterpolation(ordering.sqlOrdering)
+    }
+
     /// `\(Column("score").desc)`: a term of an order.
     public mutating func appendInterpolation(_ ordering: SQLOrdering) {
         elements.append(.fragment(OrderingFragment(ordering: ordering)))

@@ -46,6 +46,8 @@ struct SQLTests {
         let mixed: [any DatabaseValueConvertible] = [1, "a"]
         try expectBuilt("id IN \(mixed)", "id IN (?,?)", [1, "a"])
         try expectBuilt("id IN \([Int]())", "id IN (SELECT NULL WHERE NULL)")
+        try expectBuilt("id IN \([])", "id IN (SELECT NULL WHERE NULL)")
+        try expectBuilt("id IN \([DatabaseValue.null, 1.databaseValue])", "id IN (?,?)", [nil, 1])
         try withConnection { db throws in
             #expect(try Bool.fetchOne(db, SQLRequest<Bool>("SELECT 1 IN \([Int]())")) == false)
             #expect(try Bool.fetchOne(db, SQLRequest<Bool>("SELECT 1 NOT IN \([Int]())")) == true)

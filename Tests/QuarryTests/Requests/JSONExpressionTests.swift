@@ -38,6 +38,35 @@ import Testing
         }
     }
 
+    @Test func jsonOfAnAlias() throws {
+        try withAthletes { db throws in
+            let athlete = TableAlias<Athlete>(name: "p")
+            let infos: [any SQLJSONExpressible] = [athlete[info], athlete.info, athlete[name.asJSON]]
+            #expect(infos.count == 3)
+            let request = Athlete.aliased(athlete)
+            try expectQuery(
+                db, request.filter(athlete[info]["city"] == "Paris" && athlete.info["age"] > 26).select(Column("id")),
+                sql:
+                    #"SELECT "p"."id" FROM "athlete" "p" WHERE (("p"."info" ->> 'city') = 'Paris') AND (("p"."info" ->> 'age') > 26)"#,
+                rows: ["1"])
+            try expectQuery(
+                db, request.order(athlete[info].jsonExtract(atPath: "$.age").desc).select(Column("id")).limit(1),
+                sql: #"SELECT "p"."id" FROM "athlete" "p" ORDER BY JSON_EXTRACT("p"."info", '$.age') DESC LIMIT 1"#,
+                rows: ["1"])
+            // Inside other JSON, it is JSON.
+            try expectQuery(
+                db,
+                request.filter(athlete[info]["age"] == 25).select(
+                    Database.jsonArray([athlete.info["age"], athlete[Column("id")]])),
+                sql:
+                    #"SELECT JSON_ARRAY("p"."info" ->> 'age', "p"."id") FROM "athlete" "p" WHERE ("p"."info" ->> 'age') = 25"#,
+                rows: ["[25,2]"])
+            try expectEmitted(db, #"SELECT JSON_ARRAY(JSON("p"."info")) FROM "athlete" "p""#) {
+                _ = try String.fetchAll(db, request.select(Database.jsonArray([athlete.info])))
+            }
+        }
+    }
+
     @Test func functionsThatMakeJSON() throws {
         try withAthletes { db throws in
             func expectValue(_ expression: SQLExpression, _ sql: String, _ value: String) throws {

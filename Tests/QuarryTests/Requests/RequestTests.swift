@@ -197,6 +197,18 @@ import Testing
 
     @Test func aliases() throws {
         try withSport { (db) throws in
+            // Terms of types that are known at run time.
+            let selectable: any SQLSelectable = name.forKey("n")
+            let ordering: any SQLOrderingTerm = score.desc
+            let expression: any SQLSelectable = score + 1
+            try expectSQL(
+                db,
+                #"SELECT "name" AS "n", "score" + 1 FROM player WHERE id IN (SELECT NULL WHERE NULL) ORDER BY "score" DESC"#
+            ) {
+                let request: SQLRequest<Row> =
+                    "SELECT \(selectable), \(expression) FROM player WHERE id IN \([]) ORDER BY \(ordering)"
+                _ = try request.fetchAll(db)
+            }
             // A table without a type has rows, whatever alias it is given.
             let rows = Table("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1")
             for request in [rows, Table<Row>("player").aliased(TableAlias(name: "p")).filter(sql: "p.score > 1")] {
