@@ -15,7 +15,7 @@ public func emitted(
     _ db: Database, includingSchemaReads: Bool = false, _ body: () throws -> Void
 ) throws -> [String] {
     var statements: [String] = []
-    db.trace { event in
+    db.trace(includesOwnStatements: true) { event in
         guard case .statement(let statement) = event, !statement.sql.hasPrefix("--") else { return }
         let sql = statement.expandedSQL
         let isSchemaRead = sql.hasPrefix("PRAGMA") || sql.contains("sqlite_master")

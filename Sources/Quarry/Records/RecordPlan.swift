@@ -216,12 +216,13 @@ final class RecordPlan {
 
     /// A number that changes when another connection changes the schema.
     private func version(_ db: Database) throws -> Int64 {
-        let version = try Int64(db.schemaVersion())
+        let version = try Int64(db.untraced { try db.schemaVersion() })
         // Only this connection changes `temp`.
         guard let schema = knownShape?.schema, schema != "main", schema != "temp",
             stamp.changes == db.schemaChangeCount
         else { return version }
-        return try version << 32 | Int64(UInt32(bitPattern: db.schemaVersion(of: schema)))
+        let other = try db.untraced { try db.schemaVersion(of: schema) }
+        return version << 32 | Int64(UInt32(bitPattern: other))
     }
 
     /// Forgets the key that a schema source has provided for a view.

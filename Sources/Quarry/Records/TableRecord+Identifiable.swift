@@ -9,9 +9,12 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
     /// SELECT EXISTS (SELECT * FROM "player" WHERE "id" = 1)
     /// ```
     ///
+    /// No row has the id nil: then the database isn't asked.
+    ///
     /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     public static func exists(_ db: Database, id: ID, table: String? = nil) throws -> Bool {
-        try exists(db, key: id, table: table)
+        if id.databaseValue.isNull { return false }
+        return try exists(db, key: id, table: table)
     }
 
     /// Deletes the row with the given id.
@@ -23,11 +26,14 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
     /// DELETE FROM "player" WHERE "id" = 1
     /// ```
     ///
+    /// No row has the id nil: then the database isn't asked.
+    ///
     /// - returns: whether the row existed.
     /// - throws: `SQLITE_MISUSE` if the primary key has several columns; `DatabaseError`.
     @discardableResult
     public static func deleteOne(_ db: Database, id: ID, table: String? = nil) throws -> Bool {
-        try deleteOne(db, key: id, table: table)
+        if id.databaseValue.isNull { return false }
+        return try deleteOne(db, key: id, table: table)
     }
 
     /// Deletes the rows with the given ids.

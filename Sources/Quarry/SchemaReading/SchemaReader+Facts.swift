@@ -105,12 +105,14 @@ extension SchemaReader {
         _ pragma: String, _ name: String, _ schema: String, _ db: Database, _ body: (Row) throws -> T?
     ) throws -> [T] {
         let sql = "PRAGMA \(schema.quotedDatabaseIdentifier).\(pragma)(\(name.quotedDatabaseIdentifier))"
-        let rows = try Row.fetchCursor(db.makeStatement(sql: sql))
-        var values: [T] = []
-        while let row = try rows.next() {
-            if let value = try body(row) { values.append(value) }
+        return try db.untraced {
+            let rows = try Row.fetchCursor(db.makeStatement(sql: sql))
+            var values: [T] = []
+            while let row = try rows.next() {
+                if let value = try body(row) { values.append(value) }
+            }
+            return values
         }
-        return values
     }
 }
 

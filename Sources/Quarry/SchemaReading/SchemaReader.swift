@@ -36,7 +36,7 @@ final class SchemaReader: ConnectionAttachment {
     func lookupOrder(_ db: Database) throws -> [String] {
         noteChanges(db)
         if let order { return order }
-        let rows = try Row.fetchAll(db.cachedStatement(sql: "PRAGMA database_list"))
+        let rows = try db.untraced { try Row.fetchAll(db.cachedStatement(sql: "PRAGMA database_list")) }
         let attached = rows.compactMap { row -> String? in
             let number: Int = row[0]
             // 0 is main, 1 is temp.
@@ -62,6 +62,12 @@ final class SchemaReader: ConnectionAttachment {
     ///
     /// - parameter body: may read more facts; it runs again if another connection has changed the schema meanwhile.
     func reading<T>(_ db: Database, schema: String, _ body: (KnownSchema) throws -> T) throws -> T {
+        try db.untraced { try readingCurrent(db, schema: schema, body) }
+    }
+
+    private func readingCurrent<T>(
+        _ db: Database, schema: String, _ body: (KnownSchema) throws -> T
+    ) throws -> T {
         while true {
             let known = try current(db, schema: schema)
             let result = Result { try body(known) }

@@ -71,7 +71,7 @@ extension Database {
         let mayWait = !refusesToWait
         refusesToWait = true
         defer { refusesToWait = !mayWait }
-        return try? QueryPlan(ofSQL: sql, self)
+        return untraced { try? QueryPlan(ofSQL: sql, self) }
     }
 }
 

@@ -26,6 +26,10 @@ extension Database {
         {
             return
         }
+        try untraced { try readSchemaVersions() }
+    }
+
+    private func readSchemaVersions() throws {
         let names = hasAttached ? try attachedDatabases().map(\.name) : ["main"]
         var versions: [String: Int32] = [:]
         for name in names where name != "temp" { versions[name] = try schemaVersion(of: name) }

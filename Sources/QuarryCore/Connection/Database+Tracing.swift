@@ -93,13 +93,21 @@ extension Database {
     /// ```
     ///
     /// A connection has one trace: each call replaces the previous one. Statements of triggers are reported as SQL
-    /// comments. The closure must not use the connection.
+    /// comments. Statements by which the library reads the schema or explains a statement aren't reported. The closure
+    /// must not use the connection.
     ///
     /// See <https://www.sqlite.org/c3ref/trace_v2.html>.
     ///
     /// - parameter options: the events to trace.
     /// - parameter trace: called with each event, on the thread that has the connection.
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
+        self.trace(options: options, includesOwnStatements: false, trace)
+    }
+
+    /// Traces also the library's own statements, if `includesOwnStatements` is true.
+    package func trace(
+        options: TracingOptions = .statement, includesOwnStatements: Bool, _ trace: ((TraceEvent) -> Void)? = nil
+    ) {
         failingAccess {
             try checkAccess()
             try checkIsLocal("trace(options:_:), whose statements are the library's: use a DatabaseTracer")
@@ -110,7 +118,8 @@ extension Database {
             var events = HookSlots.TraceEvents()
             if options.contains(.statement) { events.insert(.statements) }
             if options.contains(.profile) { events.insert(.profiles) }
-            traceClient = hooks.onTrace(events) { event in
+            traceClient = hooks.onTrace(events) { [unowned self] event in
+                if runsOwnStatements, !includesOwnStatements { return }
                 switch event {
                 case .statement(let pointer, let text):
                     TracedStatement.lend(pointer, text: text, showsArguments: showsArguments) {
@@ -124,6 +133,16 @@ extension Database {
                 }
             }
         }
+    }
+}
+
+extension Database {
+    /// Runs `body`, whose statements are the library's own: `trace(options:_:)` isn't told of them.
+    package func untraced<T, Failure: Error>(_ body: () throws(Failure) -> T) throws(Failure) -> T {
+        let outer = runsOwnStatements
+        runsOwnStatements = true
+        defer { runsOwnStatements = outer }
+        return try body()
     }
 }
 

@@ -52,6 +52,9 @@ public final class Database {
     /// The client of `trace(options:_:)`.
     var traceClient: HookSlots.Client?
 
+    /// Whether the running statements are the library's own: `trace(options:_:)` isn't told of them.
+    var runsOwnStatements = false
+
     @exclusivity(unchecked)
     var statementCache: StatementCache
 

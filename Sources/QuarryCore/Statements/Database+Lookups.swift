@@ -12,14 +12,16 @@ extension Database {
     /// The rows of a question about the schema.
     func lookUp<T>(_ sql: String, _ row: (SQLiteStatement) -> T) throws(LookupFailure) -> [T] {
         try ask {
-            unnoted {
-                prepareAlone(sql) { statement in
-                    var rows: [T] = []
-                    while true {
-                        switch statement.step() {
-                        case StatementHandle.row: rows.append(row(statement.pointer))
-                        case StatementHandle.done: return .answer(rows)
-                        case let code: return .failure(code)
+            untraced {
+                unnoted {
+                    prepareAlone(sql) { statement in
+                        var rows: [T] = []
+                        while true {
+                            switch statement.step() {
+                            case StatementHandle.row: rows.append(row(statement.pointer))
+                            case StatementHandle.done: return .answer(rows)
+                            case let code: return .failure(code)
+                            }
                         }
                     }
                 }

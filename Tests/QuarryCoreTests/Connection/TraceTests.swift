@@ -127,6 +127,23 @@ import Testing
         }
     }
 
+    @Test func theLibrarysOwnStatementsAreNotTraced() throws {
+        try withConnection { (db) throws in
+            try db.execute(sql: "CREATE TABLE a (id INTEGER PRIMARY KEY, x); CREATE TABLE b (id, y)")
+            var events: [String] = []
+            db.trace(options: [.statement, .profile]) { event in
+                if case .statement(let statement) = event { events.append(statement.sql) }
+                if case .profile(let statement, _) = event { events.append("end of \(statement.sql)") }
+            }
+            // The tables of a natural join are found in the statement's program.
+            let join = "SELECT * FROM a NATURAL JOIN b"
+            #expect(try db.makeStatement(sql: join).databaseRegion.description == "a(id,x),b(id,y)")
+            #expect(events == [])
+            _ = try Row.fetchAll(db, sql: join)
+            #expect(events == [join, "end of \(join)"])
+        }
+    }
+
     @Test func traceFromElsewhereFailsTheNextAccess() throws {
         let connection = try TestConnection()
         connection.database.trace { _ in Issue.record("traced") }

@@ -122,6 +122,23 @@ import Testing
         }
     }
 
+    @Test func noRowHasTheIDNil() throws {
+        try withPlayers { (db) throws in
+            let sql = try emitted(db, includingSchemaReads: true) { () throws in
+                #expect(try !Player.exists(db, id: nil))
+                #expect(try !Player.deleteOne(db, id: nil))
+            }
+            #expect(sql == [])
+            // The schema is read by statements that `trace` isn't told of.
+            var traced: [String] = []
+            db.trace { traced.append("\($0)") }
+            defer { db.trace() }
+            #expect(try Player.exists(db, id: 1))
+            #expect(try db.primaryKey("pair").columns == ["a", "b"])
+            #expect(traced == [#"SELECT EXISTS (SELECT * FROM "player" WHERE "id" = ?)"#])
+        }
+    }
+
     @Test func columnsThatContainAKey() throws {
         try withPlayers { (db) throws in
             let player = try #require(try Player.fetchOne(db, key: 1))
