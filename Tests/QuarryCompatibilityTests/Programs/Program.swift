@@ -12,7 +12,7 @@ let programs: [any Program.Type] = [
     RowTreesProgram.self, ReportsProgram.self, CursorsProgram.self, ValuesProgram.self, DatesProgram.self,
     JSONProgram.self, MigrationsProgram.self, SchemaProgram.self, FullTextProgram.self, TransactionsProgram.self,
     FunctionsProgram.self, ChangesProgram.self, ConnectionsProgram.self, ObserversProgram.self,
-    ObservationsProgram.self,
+    ObservationsProgram.self, FormsProgram.self,
 ]
 
 private let printed = Mutex("")
