@@ -24,6 +24,12 @@ struct BTreePage {
         var local = 0..<0
         /// The first overflow page; 0 if the record is complete here.
         var overflow: UInt32 = 0
+        /// The place of the whole cell on the page.
+        var range = 0..<0
+        /// Whether no part of the record is on overflow pages.
+        var isLocal: Bool { local.count == payloadSize }
+        /// Whether the rest of the page shows that these bytes are those of one cell.
+        var isProven = false
     }
 
     let kind: Kind
@@ -33,29 +39,26 @@ struct BTreePage {
     let rightChild: UInt32
     /// The number of cells that contradict the format.
     private(set) var brokenCellCount = 0
+    /// Whether cells and unused bytes fill the page exactly, as on each page that SQLite has written.
+    private(set) var isExact = false
 
     /// - parameter number: the number of the page; the first page begins with the header of the file.
     /// - parameter usableSize: the bytes of the page that SQLite uses.
     /// - returns: nil if this isn't a page of a b-tree.
     init?(_ bytes: [UInt8], number: UInt32, usableSize: Int) {
-        let start = number == 1 ? FileHeader.size : 0
-        guard usableSize <= bytes.count, start < bytes.count, let kind = Kind(rawValue: bytes[start]),
-            let count = bytes.bigEndian16(at: start + 3), let rawContent = bytes.bigEndian16(at: start + 5)
-        else { return nil }
+        guard usableSize <= bytes.count, let layout = Layout(bytes, number) else { return nil }
+        let (kind, pointers) = (layout.kind, layout.pointers)
         self.kind = kind
-        let pointers = start + (kind.isLeaf ? 8 : 12)
-        // https://www.sqlite.org/fileformat2.html: zero means 65536.
-        let content = rawContent == 0 ? 65_536 : rawContent
         // SQLite's own limit: a cell has at least four bytes, and a pointer.
         let maximumCount = max(0, (usableSize - pointers) / 6)
-        brokenCellCount = max(0, count - maximumCount)
-        rightChild = kind.isLeaf ? 0 : bytes.bigEndian32(at: start + 8) ?? 0
-        let contentStart = max(min(content, usableSize), pointers)
+        brokenCellCount = max(0, layout.count - maximumCount)
+        rightChild = kind.isLeaf ? 0 : bytes.bigEndian32(at: pointers - 4) ?? 0
+        let contentStart = max(min(layout.contentStart, usableSize), pointers)
         // Cells don't overlap. If a damaged pointer makes one do, the others needn't be lost; but many overlapping
         // cells would make a large database of a small one.
         var spaceLeft = 2 * usableSize
         var offsets: Set<Int> = []
-        for index in 0..<min(count, maximumCount) {
+        for index in 0..<min(layout.count, maximumCount) {
             guard let offset = bytes.bigEndian16(at: pointers + 2 * index), offset >= pointers, offset < usableSize,
                 offsets.insert(offset).inserted,
                 let cell = Self.cell(bytes, at: offset, kind, usableSize)
@@ -65,17 +68,20 @@ struct BTreePage {
             }
             spaceLeft -= cell.local.count
             // A cell among the pointers is no cell of SQLite's.
-            if offset < contentStart && offset < pointers + 2 * count || spaceLeft < 0 {
+            if offset < contentStart && offset < layout.pointersEnd || spaceLeft < 0 {
                 brokenCellCount += 1
             } else {
                 cells.append(cell)
             }
         }
-        if count > 0, cells.isEmpty, kind.isLeaf { return nil }
+        if layout.count > 0, cells.isEmpty, kind.isLeaf { return nil }
+        let proof = CellProof(cells, layout, layout.freeBlocks(bytes, usableSize), usableSize)
+        isExact = proof.isExact && brokenCellCount == 0
+        for index in cells.indices { cells[index].isProven = isExact || proof.provenCells[index] }
     }
 
     /// Whether nothing on the page contradicts the format.
-    var isSound: Bool { brokenCellCount == 0 }
+    var isSound: Bool { brokenCellCount == 0 && cells.allSatisfy(\.isProven) }
 
     /// The number of bytes of a record on its page: <https://www.sqlite.org/fileformat2.html#cell_payload>.
     static func localSize(_ payloadSize: Int, _ kind: Kind, _ usableSize: Int) -> Int {
@@ -86,7 +92,8 @@ struct BTreePage {
         return size <= maximum ? size : minimum
     }
 
-    private static func cell(_ bytes: [UInt8], at offset: Int, _ kind: Kind, _ usableSize: Int) -> Cell? {
+    /// The cell at a place; nil if it contradicts the format.
+    static func cell(_ bytes: [UInt8], at offset: Int, _ kind: Kind, _ usableSize: Int) -> Cell? {
         var cell = Cell()
         var position = offset
         if !kind.isLeaf {
@@ -106,7 +113,10 @@ struct BTreePage {
             cell.rowID = Int64(bitPattern: key)
             position += length
         }
-        if kind == .tableInterior { return cell }
+        if kind == .tableInterior {
+            cell.range = offset..<position
+            return cell
+        }
         let localSize = localSize(cell.payloadSize, kind, usableSize)
         guard position + localSize <= usableSize else { return nil }
         cell.local = position..<position + localSize
@@ -116,6 +126,8 @@ struct BTreePage {
             }
             cell.overflow = page
         }
+        // A cell takes the place of a free block at least.
+        cell.range = offset..<max(position + localSize + (localSize < cell.payloadSize ? 4 : 0), offset + 4)
         return cell
     }
 }

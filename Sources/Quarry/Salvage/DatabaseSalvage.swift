@@ -11,8 +11,9 @@ import QuarryCore
 /// Every row on an undamaged page is saved, also if the pages that lead to it are damaged. The damaged file, and the
 /// log or journal beside it, are only read. The new file appears when it is complete.
 ///
-/// Rows that can't be attributed to a table, or that their table refuses, are in a table `lost_and_found`. Foreign keys
-/// are not enforced meanwhile: `SalvageReport.integrity` has the rows that violate them.
+/// Rows that can't be attributed to a table, that their table refuses, or whose bytes may be those of another row, are
+/// in a table `lost_and_found`. Foreign keys are not enforced meanwhile: `SalvageReport.integrity` has the rows that
+/// violate them.
 public struct DatabaseSalvage: Sendable {
     /// The path of the damaged file.
     public let path: String
@@ -105,6 +106,7 @@ public struct DatabaseSalvage: Sendable {
         defer { file.discard() }
         try write(salvager, file.path, followsTask: followsTask)
         var report = salvager.report
+        report.headerIsDamaged = source.header.isDamaged
         report.unreadablePages = source.unreadable.first(1000)
         report.unreadableCompanions = source.unreadableCompanions
         report.sourceWasWritten = source.stamp() != stamp

@@ -11,10 +11,8 @@ final class PageSource {
     private let journal: SalvagedJournal?
     private let logFile: SourceFile?
     private let journalFile: SourceFile?
-    /// The header of the file; one that was inferred if the first page is damaged.
+    /// The header of the file, as far as the pages don't contradict it.
     private(set) var header: FileHeader
-    /// Whether the header was read, and not inferred.
-    private(set) var hasHeader: Bool
     /// The pages from 1 on that the file has, and that belong to the database.
     private var filePageCount: UInt32 = 0
     /// The pages behind them, which the log or the journal has, in order.
@@ -37,17 +35,11 @@ final class PageSource {
         log = logFile.flatMap { SalvagedLog($0) }.flatMap { $0.pageCount == nil ? nil : $0 }
         journal = log == nil ? journalFile.flatMap { SalvagedJournal($0, vfs: vfs) } : nil
         header = FileHeader(pageSize: 4096)
-        hasHeader = false
         guard fileSize > 0 || log?.pageCount != nil else {
             throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "the file is empty")
                 .with(circumstances: " - while reading \(path)")
         }
-        if let found = readHeader() {
-            header = found
-            hasHeader = true
-        } else {
-            header = HeaderInference(self, log?.pageSize ?? journal?.pageSize).header
-        }
+        header = HeaderInference.header(of: self, readHeader(), knownSize: overlaySize)
         setPageSize(header.pageSize)
     }
 
@@ -56,22 +48,19 @@ final class PageSource {
         return try SourceFile(path: path, kind: kind, vfs: vfs)
     }
 
-    /// The first page as far as it may have the header. Its size isn't known yet.
+    /// The size of pages as known by the log or the journal, whose checksums prove it.
+    private var overlaySize: Int? { log?.pageSize ?? journal?.pageSize }
+
+    /// The header as the file has it; nil if it is lost.
     private func readHeader() -> FileHeader? {
-        let overlay = log?.pageSize ?? journal?.pageSize
-        let bytes =
-            overlay.flatMap { overlaidPage(1, size: $0) } ?? file.bytes(FileHeader.size, at: 0)
-        guard let bytes, let header = FileHeader(bytes) else { return nil }
-        if let overlay, overlay != header.pageSize { return nil }
-        // A wrong size makes the file's pages meaningless. The size of the file must fit, or pages must be found.
-        if let count = bytes.bigEndian32(at: 28), count > 0, Int64(count) * Int64(header.pageSize) == fileSize {
-            return header
+        (overlaySize.flatMap { overlaidPage(1, size: $0) } ?? file.bytes(FileHeader.size, at: 0)).flatMap {
+            FileHeader($0)
         }
-        return HeaderInference.countPages(self, size: header.pageSize) > 0 || fileSize <= header.pageSize ? header : nil
     }
 
     /// Sets the size of pages while it is being inferred, and for good.
     func setPageSize(_ size: Int) {
+        header.pageSize = size
         let pagesOfFile = UInt32(clamping: (fileSize + Int64(size) - 1) / Int64(size))
         let limit = log?.pageCount ?? journal?.pageCount ?? pagesOfFile
         filePageCount = min(pagesOfFile, limit)
@@ -86,9 +75,9 @@ final class PageSource {
     /// A damaged journal may claim billions of pages: only those that are somewhere count.
     var pageNumbers: some Sequence<UInt32> { (0..<pageCount).lazy.map(pageNumber) }
 
-    /// Up to 128 of those numbers, from the whole file.
-    var samplePageNumbers: some Sequence<UInt32> {
-        stride(from: 0, to: pageCount, by: max(1, pageCount / 64)).lazy.map(pageNumber)
+    /// Some of those numbers, from the whole file: less than twice `count`.
+    func samplePageNumbers(_ count: Int = 64) -> some Sequence<UInt32> {
+        stride(from: 0, to: pageCount, by: max(1, pageCount / count)).lazy.map(pageNumber)
     }
 
     private func pageNumber(_ index: Int) -> UInt32 {
@@ -112,8 +101,11 @@ final class PageSource {
     /// The number of pages whose content is that before an unfinished transaction.
     var journalPageCount: Int { journal?.offsets.count ?? 0 }
 
-    /// Corrects facts that were inferred.
-    func correct(_ change: (inout FileHeader) -> Void) { change(&header) }
+    /// Corrects the encoding of text, which the header has wrong.
+    func correctEncoding(_ encoding: FileHeader.Encoding) {
+        header.encoding = encoding
+        header.isDamaged = true
+    }
 
     private func overlaidPage(_ number: UInt32, size: Int) -> [UInt8]? {
         if let offset = log?.offsets[number] { return logFile?.bytes(size, at: offset) }
@@ -137,15 +129,10 @@ final class PageSource {
         return bytes
     }
 
-    /// Bytes of the file, as far as there are any.
-    func bytes(at offset: Int64, count: Int) -> [UInt8]? { file.bytes(count, at: offset) }
-
     /// Bytes that differ after a connection has written.
     func stamp() -> [UInt8] {
         (file.bytes(FileHeader.size, at: 0) ?? []) + (logFile?.bytes(32, at: 0) ?? [])
     }
-
-    var size: Int64 { fileSize }
 }
 
 /// A file of a damaged database, which is only read.

@@ -46,7 +46,8 @@ public struct SalvageReport: Sendable {
         public internal(set) var orphanedRowCount = 0
         /// The number of rows that the table refused: they are in the table of lost rows.
         public internal(set) var refusedRowCount = 0
-        /// The number of rows that can't be read completely. As far as they can, they are in the table of lost rows.
+        /// The number of rows that can't be read completely, or whose bytes may be those of another row. As far as they
+        /// can be read, they are in the table of lost rows.
         public internal(set) var brokenRowCount = 0
         /// The number of rows that the file had twice.
         public internal(set) var duplicateRowCount = 0
@@ -84,8 +85,8 @@ public struct SalvageReport: Sendable {
     public internal(set) var pageSize = 0
     /// The number of pages of the damaged file.
     public internal(set) var pageCount = 0
-    /// Whether the first hundred bytes of the file were damaged, so that the size of pages and the encoding of text
-    /// were inferred.
+    /// Whether the first hundred bytes of the file contradict the format or the pages. The pages then tell their size
+    /// and the encoding of text.
     public internal(set) var headerIsDamaged = false
     /// Whether a part of the schema can't be read: tables may be missing.
     public internal(set) var schemaIsDamaged = false

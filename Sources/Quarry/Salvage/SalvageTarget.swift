@@ -124,6 +124,7 @@ final class SalvageTarget {
     /// - throws: errors that concern all rows: a full disk, a cancelled task.
     func insert(_ row: Row, into table: Table) throws -> Outcome {
         guard row.record.isComplete else { return .refused("the row is damaged") }
+        if let doubt = row.record.doubt { return .refused(doubt.rawValue) }
         guard row.record.values.count <= table.shape.columns.count else {
             return .refused("the row has more values than the table has columns")
         }

@@ -14,6 +14,15 @@ struct SalvagedRecord: Equatable {
     var values: [Value]
     /// Whether no value is missing, and no bytes are left.
     var isComplete: Bool
+    /// The reason why the bytes may be those of another record; nil if the file proves them.
+    var doubt: Doubt?
+
+    /// A contradiction between a record and other records. Its text is the reason in the table of lost rows.
+    enum Doubt: String {
+        case cells = "its place on the page contradicts that of other rows"
+        case overflow = "its overflow pages are those of another row, or unused"
+        case page = "its page belongs to several trees, or is unused"
+    }
 
     /// The most values that SQLite can be built for: <https://www.sqlite.org/limits.html#max_column>.
     private static let maximumCount = 32_767

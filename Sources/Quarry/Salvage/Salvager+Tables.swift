@@ -115,32 +115,31 @@ extension Salvager {
     /// Copies the rows of all tables, and walks the trees of the indexes, so that their pages are known.
     func salvageTables(_ target: SalvageTarget) throws {
         try begin(.tables)
-        for object in objects where object.kind == .table && object.root > 0 { try salvage(object, target) }
-        for object in objects where object.kind == .index && object.root > 0 { try walkIndex(object) }
+        let trees = try trees(target)
+        try survey(trees)
+        for tree in trees {
+            switch tree.content {
+            case .rows(let table, let isOwned): try salvageRows(tree, table, isOwned: isOwned, target)
+            case .sequences(let table): try salvageSequences(tree, table, target)
+            case .remade:
+                _ = try walk.walk(tree.kind, root: tree.object.root, accepts: tree.accepts) { _ in try mayGoOn() }
+            case .unknown: try salvageUnknown(tree, target)
+            case .index(let count):
+                let holes = try walk.walk(tree.kind, root: tree.object.root, accepts: tree.accepts) { _ in
+                    try mayGoOn()
+                }
+                if !holes.isEmpty { damagedIndexes.append(count) }
+            }
+        }
     }
 
-    private func salvage(_ object: SchemaObject, _ target: SalvageTarget) throws {
-        switch object.name.lowercased() {
-        case "sqlite_sequence": return try salvageSequences(object, target)
-        case let name where name.hasPrefix("sqlite_stat"):
-            hasStatistics = true
-            return try skip(object)
-        default: break
-        }
-        let owner = objects.first { $0.isVirtual && ShadowTable(object.name, of: $0) != nil }
-        let isOwned = owner.map { owner in
-            !report.lostObjects.contains { $0.type == "table" && $0.name == owner.name }
-        }
-        if isOwned == true, let owner, case .rebuilt? = ShadowTable(object.name, of: owner) {
-            return try skip(object)
-        }
-        guard let table = try target.table(object.name) else { return try salvageUnknown(object, target) }
-        if isOwned == true { try target.db.execute(sql: "DELETE FROM main.\(table.name.quotedDatabaseIdentifier)") }
+    private func salvageRows(
+        _ tree: Tree, _ table: SalvageTarget.Table, isOwned: Bool, _ target: SalvageTarget
+    ) throws {
+        if isOwned { try target.db.execute(sql: "DELETE FROM main.\(table.name.quotedDatabaseIdentifier)") }
         note(SalvageReport.Table(name: table.name))
         let index = report.tables.count - 1
-        let holes = try walk.walk(table.isWithoutRowID ? .index : .table, root: object.root) { content in
-            self.fits(content, table.shape)
-        } _: { content in
+        let holes = try walk.walk(tree.kind, root: tree.object.root, accepts: tree.accepts) { content in
             try self.mayGoOn()
             report.tables[index].brokenRowCount += content.page.brokenCellCount
             for cell in content.page.cells {
@@ -190,7 +189,8 @@ extension Salvager {
         case .duplicate: changeTable(table.name) { $0.duplicateRowCount += 1 }
         case .refused(let reason):
             changeTable(table.name) { table in
-                if row.record.isComplete { table.refusedRowCount += 1 } else { table.brokenRowCount += 1 }
+                let isProven = row.record.isComplete && row.record.doubt == nil
+                if isProven { table.refusedRowCount += 1 } else { table.brokenRowCount += 1 }
             }
             try target.keep(row, table: table.name, reason: reason)
         }
@@ -202,78 +202,34 @@ extension Salvager {
     }
 
     /// Keeps the rows of a table that couldn't be created.
-    private func salvageUnknown(_ object: SchemaObject, _ target: SalvageTarget) throws {
-        // The kind of its tree isn't known.
-        let isIndex =
-            source.page(object.root).flatMap {
-                BTreePage($0, number: object.root, usableSize: source.header.usableSize)
-            }.map { !$0.kind.isTable } ?? false
-        let holes = try walk.walk(isIndex ? .index : .table, root: object.root) { _ in
-            true
-        } _: { content in
+    private func salvageUnknown(_ tree: Tree, _ target: SalvageTarget) throws {
+        let holes = try walk.walk(tree.kind, root: tree.object.root, accepts: tree.accepts) { content in
             try self.mayGoOn()
             for cell in content.page.cells {
                 guard let record = self.record(content, cell) else { continue }
                 try target.keep(
-                    SalvageTarget.Row(page: content.number, rowID: isIndex ? nil : cell.rowID, record: record),
-                    table: object.name, reason: "the table couldn't be created")
+                    SalvageTarget.Row(
+                        page: content.number, rowID: tree.kind == .table ? cell.rowID : nil, record: record),
+                    table: tree.object.name, reason: "the table couldn't be created")
             }
         }
         if !holes.isEmpty { mayHaveUnknownTables = true }
     }
 
-    /// Walks a tree whose content is made anew.
-    private func skip(_ object: SchemaObject) throws {
-        let isIndex =
-            source.page(object.root).flatMap {
-                BTreePage($0, number: object.root, usableSize: source.header.usableSize)
-            }.map { !$0.kind.isTable } ?? false
-        _ = try walk.walk(isIndex ? .index : .table, root: object.root) { _ in
-            true
-        } _: { _ in
-            try self.mayGoOn()
-        }
-    }
-
-    private func walkIndex(_ object: SchemaObject) throws {
-        var count: Int?
-        let holes = try walk.walk(.index, root: object.root) { content in
-            // The entries of an index end with a rowid, and have the same number of values.
-            let records = content.page.cells.prefix(8).compactMap { self.record(content, $0) }.filter(\.isComplete)
-            return records.allSatisfy { $0.values.count == count ?? $0.values.count }
-        } _: { content in
-            try self.mayGoOn()
-            if count == nil {
-                count =
-                    content.page.cells.lazy.compactMap { self.record(content, $0) }.first(where: \.isComplete)?
-                    .values.count
-            }
-        }
-        if !holes.isEmpty { damagedIndexes.append(count) }
-    }
-
     // MARK: - Sequences
 
-    private func salvageSequences(_ object: SchemaObject, _ target: SalvageTarget) throws {
-        let shape = RowShape(columns: [
-            RowShape.Column(name: "name", affinity: .blob), RowShape.Column(name: "seq", affinity: .blob),
-        ])
-        let holes = try walk.walk(.table, root: object.root) { content in
-            self.fits(content, shape)
-        } _: { content in
+    private func salvageSequences(_ tree: Tree, _ table: SalvageTarget.Table, _ target: SalvageTarget) throws {
+        let holes = try walk.walk(tree.kind, root: tree.object.root, accepts: tree.accepts) { content in
             try self.mayGoOn()
             for cell in content.page.cells {
                 if let record = self.record(content, cell) { self.noteSequence(record, target.encoding) }
             }
         }
-        guard !holes.isEmpty else { return }
-        let table = SalvageTarget.Table(
-            name: "sqlite_sequence", shape: shape, rowIDName: "rowid", isWithoutRowID: false)
-        damagedTables.append(DamagedTable(table: table, keys: HoleKeys(holes)))
+        if !holes.isEmpty { damagedTables.append(DamagedTable(table: table, keys: HoleKeys(holes))) }
     }
 
     func noteSequence(_ record: SalvagedRecord, _ encoding: FileHeader.Encoding) {
-        guard record.values.count == 2, let name = record.values[0].string(encoding),
+        guard record.doubt == nil, record.values.count == 2, let name = record.values[0].string(encoding),
             case .integer(let number) = record.values[1]
         else { return }
         sequences[name] = max(sequences[name] ?? number, number)

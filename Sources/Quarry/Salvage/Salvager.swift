@@ -2,9 +2,10 @@ import QuarryCore
 
 /// Copies everything that can be read of a damaged database into a new one.
 ///
-/// Rows are read from the pages of the file, not through SQLite. First the trees of the tables are walked, around pages
-/// that can't be used. Each such page leaves a hole in its table. Then all other pages are searched: a page with rows
-/// belongs to the table that has a hole for it, and such rows.
+/// Rows are read from the pages of the file, not through SQLite. First all trees are walked, to know which pages belong
+/// to which rows. Then the rows of the tables are copied, around pages that can't be used. Each such page leaves a hole
+/// in its table. Then all other pages are searched: a page with rows belongs to the table that has a hole for it, and
+/// such rows. Rows whose bytes may be those of another row are kept aside.
 final class Salvager {
     let source: PageSource
     var walk: TreeWalk
@@ -21,6 +22,10 @@ final class Salvager {
     /// `sqlite_sequence`: <https://www.sqlite.org/autoinc.html>.
     var sequences: [String: Int64] = [:]
     var hasStatistics = false
+    /// The pages that the database doesn't use, and whether they are all known.
+    var free: (pages: PageSet, isSound: Bool)
+    /// The pages that several trees have, or that a tree has although they are unused.
+    var sharedPages: PageSet
 
     private let includesFreePages: Bool
     private let tick: (SalvageProgress) throws -> Void
@@ -41,6 +46,8 @@ final class Salvager {
         self.tick = tick
         walk = TreeWalk(source)
         payloads = PayloadReader(source)
+        free = (source.emptySet(), false)
+        sharedPages = source.emptySet()
         report = SalvageReport(source: source.path, target: target)
     }
 
@@ -64,9 +71,17 @@ final class Salvager {
     // MARK: - Records
 
     func record(_ content: TreeWalk.Content, _ cell: BTreePage.Cell) -> SalvagedRecord? {
-        let (bytes, isComplete) = payloads.payload(content.bytes, cell)
+        let (bytes, isComplete, isShared) = payloads.payload(content, cell)
         guard var record = SalvagedRecord(bytes) else { return nil }
         if !isComplete { record.isComplete = false }
+        record.doubt =
+            if !cell.isProven {
+                .cells
+            } else if sharedPages.contains(content.number) {
+                .page
+            } else {
+                isShared ? .overflow : nil
+            }
         return record
     }
 
@@ -90,7 +105,6 @@ final class Salvager {
         try begin(.schema)
         report.pageSize = source.header.pageSize
         report.pageCount = source.pageCount
-        report.headerIsDamaged = !source.hasHeader
         report.logFrames = source.logFrames
         report.journalPageCount = source.journalPageCount
         let holes = try walk.walk(.table, root: 1) { content in
@@ -99,7 +113,7 @@ final class Salvager {
             try self.mayGoOn()
             if content.page.kind == .tableLeaf { self.readObjects(content) }
         }
-        guard !holes.isEmpty || objects.isEmpty && source.pageCount > 1 || !source.hasHeader else { return }
+        guard !holes.isEmpty || objects.isEmpty && source.pageCount > 1 else { return }
         report.schemaIsDamaged = !holes.isEmpty
         if report.schemaIsDamaged { mayHaveUnknownTables = true }
         for number in source.pageNumbers where number > 1 {
@@ -112,7 +126,7 @@ final class Salvager {
             walk.use(number)
             readObjects(content)
         }
-        if !source.hasHeader, objects.isEmpty { inferEncoding() }
+        if source.header.isDamaged, objects.isEmpty { inferEncoding() }
     }
 
     private func readObjects(_ content: TreeWalk.Content) {
@@ -124,6 +138,7 @@ final class Salvager {
             }
             if !objects.contains(where: { $0.kind == object.kind && $0.name == object.name }) { objects.append(object) }
         }
+        payloads.claim(content)
     }
 
     /// The object of a record. The first one corrects the encoding of a damaged header.
@@ -132,7 +147,7 @@ final class Salvager {
         guard objects.isEmpty else { return nil }
         for encoding in [FileHeader.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian] {
             guard let object = SchemaObject(record, encoding) else { continue }
-            source.correct { $0.encoding = encoding }
+            source.correctEncoding(encoding)
             return object
         }
         return nil
@@ -142,7 +157,7 @@ final class Salvager {
     private func inferEncoding() {
         var zeros = [0, 0]
         var byteCount = 0
-        for number in source.samplePageNumbers {
+        for number in source.samplePageNumbers() {
             guard let content = orphan(number), content.page.kind != .tableInterior else { continue }
             for case .text(let bytes) in content.page.cells.prefix(16).flatMap({ record(content, $0)?.values ?? [] }) {
                 for (index, byte) in bytes.prefix(256).enumerated() where byte == 0 { zeros[index % 2] += 1 }
@@ -150,15 +165,16 @@ final class Salvager {
             }
         }
         guard byteCount > 0 else { return }
-        if 4 * zeros[1] > byteCount { source.correct { $0.encoding = .utf16LittleEndian } }
-        if 4 * zeros[0] > byteCount { source.correct { $0.encoding = .utf16BigEndian } }
+        if 4 * zeros[1] > byteCount { source.correctEncoding(.utf16LittleEndian) }
+        if 4 * zeros[0] > byteCount { source.correctEncoding(.utf16BigEndian) }
     }
 
     /// A page that no tree has, if it has records and most of its cells are sound.
     func orphan(_ number: UInt32) -> TreeWalk.Content? {
-        guard number != source.header.lockPage, !source.header.isPointerMap(number), let bytes = source.page(number),
+        guard number != source.header.lockPage, let bytes = source.page(number),
             let page = BTreePage(bytes, number: number, usableSize: source.header.usableSize),
-            !page.cells.isEmpty, page.brokenCellCount <= page.cells.count
+            page.isExact || !source.header.isPointerMap(number), !page.cells.isEmpty,
+            page.brokenCellCount <= page.cells.count
         else { return nil }
         return TreeWalk.Content(number: number, bytes: bytes, page: page, keys: KeyRange())
     }
@@ -168,7 +184,6 @@ final class Salvager {
     /// Searches the pages that no tree has.
     func salvageOrphans(_ target: SalvageTarget) throws {
         try begin(.orphans)
-        let free = source.freePages(used: walk.used)
         for number in source.pageNumbers {
             try mayGoOn()
             guard !walk.used.contains(number) else { continue }
@@ -210,8 +225,11 @@ final class Salvager {
         return candidates.sorted { $0.fit > $1.fit }.map(\.table)
     }
 
-    /// Whether a page that fits these tables belongs to the first one: it can't be that of another table.
-    private func isCertain(_ tables: [SalvageTarget.Table]) -> Bool { tables.count == 1 && !mayHaveUnknownTables }
+    /// Whether a page that fits these tables belongs to the first one: it can't be that of another table, nor have
+    /// deleted rows.
+    private func isCertain(_ tables: [SalvageTarget.Table]) -> Bool {
+        tables.count == 1 && !mayHaveUnknownTables && free.isSound
+    }
 
     /// Places a page of a table WITHOUT ROWID. Pages of indexes are left out: indexes are made anew.
     private func placeEntries(_ rows: [SalvageTarget.Row], _ target: SalvageTarget, isFree: Bool) throws {
@@ -244,9 +262,15 @@ final class Salvager {
                 }
             } else {
                 let reason =
-                    isFree
-                    ? "on an unused page"
-                    : tables.isEmpty ? "on a page without a table" : "on a page that several tables may have had"
+                    if isFree {
+                        "on an unused page"
+                    } else if tables.isEmpty {
+                        "on a page without a table"
+                    } else if tables.count == 1, !free.isSound {
+                        "on a page that may be unused"
+                    } else {
+                        "on a page that several tables may have had"
+                    }
                 try target.keep(row, table: tables.first?.name, reason: reason)
             }
         }

@@ -190,11 +190,10 @@ extension PageSource {
     /// The pages of the list of unused pages, as far as the list is sound:
     /// <https://www.sqlite.org/fileformat2.html#the_freelist>.
     ///
-    /// - parameter used: the pages that trees use, which aren't unused whatever the list says.
+    /// - parameter used: the pages that trees use. The list can't have one of them as a trunk.
     func freePages(used: PageSet) -> (pages: PageSet, isSound: Bool) {
         var pages = emptySet()
-        guard hasHeader else { return (pages, false) }
-        var next = header.freelistTrunk
+        guard var next = header.freelistTrunk else { return (pages, false) }
         var count = 0
         while next > 0 {
             guard next <= lastPageNumber, !pages.contains(next), !used.contains(next), let trunk = page(next),
@@ -206,7 +205,7 @@ extension PageSource {
                 return (pages, false)
             }
             pages.insert(next)
-            for leaf in leaves where !used.contains(leaf) { pages.insert(leaf) }
+            for leaf in leaves { pages.insert(leaf) }
             count += 1 + leaves.count
             next = following
         }

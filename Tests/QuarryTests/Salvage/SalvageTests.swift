@@ -197,6 +197,7 @@ import Testing
             PRAGMA writable_schema = 1;
             UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'a')
                 WHERE name = 'b';
+            DELETE FROM sqlite_master WHERE name = 'a';
             """)
         let report = try salvage(path)
         let table = try #require(report.tables.first { $0.name == "b" })
@@ -209,6 +210,32 @@ import Testing
                     db, sql: "SELECT \"table\" || ': ' || reason || ', ' || id FROM lost_and_found ORDER BY id") == [
                         "b: NOT NULL constraint failed: b.n, 2", "b: UNIQUE constraint failed: b.u, 3",
                         "b: CHECK constraint failed: u <> 13, 4",
+                    ])
+        }
+    }
+
+    @Test func rowsOfAPageThatTwoTablesHaveAreKept() throws {
+        let path = try make(
+            """
+            CREATE TABLE a (id INTEGER PRIMARY KEY, n TEXT);
+            CREATE TABLE b (id INTEGER PRIMARY KEY, n TEXT);
+            CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT);
+            INSERT INTO a VALUES (1, 'x'), (2, 'y'); INSERT INTO c VALUES (3, 'z');
+            PRAGMA writable_schema = 1;
+            UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'a')
+                WHERE name = 'b';
+            """)
+        let report = try salvage(path)
+        #expect(report.tables.map(\.savedRowCount) == [0, 0, 1], "\(report)")
+        #expect(report.tables.map(\.brokenRowCount) == [2, 2, 0], "\(report)")
+        try inNewFile { db throws in
+            #expect(
+                try String.fetchAll(
+                    db, sql: "SELECT \"table\" || ': ' || reason || ', ' || c1 FROM lost_and_found ORDER BY 1") == [
+                        "a: its page belongs to several trees, or is unused, x",
+                        "a: its page belongs to several trees, or is unused, y",
+                        "b: its page belongs to several trees, or is unused, x",
+                        "b: its page belongs to several trees, or is unused, y",
                     ])
         }
     }
