@@ -63,6 +63,30 @@ struct ServingTests {
         }
     }
 
+    /// A list for each combination of a search and a section, in a section of thousands of packages.
+    @Test func searchesOnceWhateverTheSectionHas() async throws {
+        let catalog = try await Catalog.inMemory()
+        let libraries = (1...3_000).map {
+            "Package: lib\($0)\nArchitecture: all\nVersion: 1\nSection: libs\nDescription: database library\n"
+        }
+        try await catalog.importText((libraries + [Self.texts]).joined(separator: "\n"))
+        for (text, section) in [("database library", "libs"), ("database library", nil), ("text", "editors")] {
+            let source = try #require(PackageSource(text: text, section: section))
+            for sql in [source.page(limit: 20, offset: 0), source.count] {
+                let plan = try await catalog.database.read { db in
+                    try SQLRequest<Row>(literal: "EXPLAIN QUERY PLAN \(sql)").fetchAll(db)
+                        .map { $0["detail"] as String }
+                }
+                // The search is the outermost loop, and no other.
+                #expect(plan.first?.hasPrefix("SCAN package_search ") ?? false, "\(plan)")
+                #expect(plan.count { $0.contains("package_search") } == 1, "\(plan)")
+            }
+        }
+        let found = try await catalog.list(
+            matching: "database library", section: "libs", limit: 20, timeout: .seconds(60))
+        #expect(found.packages.count == 20 && found.matchCount == 3_000)
+    }
+
     @Test func showsASheetWithItsNeeds() async throws {
         let catalog = try await Self.catalog()
         let sheet = try #require(

@@ -56,7 +56,7 @@ extension Catalog {
 }
 
 /// The rows that a list chooses from.
-private struct PackageSource {
+struct PackageSource {
     private let match: FTS5Pattern?
     private let section: String?
 
@@ -84,6 +84,10 @@ private struct PackageSource {
         return " AND packages.section_id = (SELECT id FROM sections WHERE name = \(section))"
     }
 
+    /// A search is read once, and then the package of each row. CROSS JOIN keeps this order: without statistics, SQLite
+    /// takes a section for the smaller source, and runs the search for each of its packages.
+    private var matchesFirst: SQL { "package_search CROSS JOIN packages ON packages.id = package_search.rowid" }
+
     private var start: String { String(Catalog.matchStart) }
     private var end: String { String(Catalog.matchEnd) }
 
@@ -102,7 +106,7 @@ private struct PackageSource {
             SELECT package_search.name, version, architecture, state, sections.name AS section,
                 packages.installed_size, highlight(package_search, 1, \(start), \(end)) AS summary,
                 substr(snippet(package_search, 2, \(start), \(end), '…', 24), 1, \(Catalog.excerptLength)) AS excerpt
-            FROM package_search JOIN packages ON packages.id = package_search.rowid
+            FROM \(matchesFirst)
                 LEFT JOIN sections ON sections.id = section_id
             WHERE package_search MATCH \(match) AND \(isFirst)\(isInSection)
             ORDER BY bm25(package_search, 10, 5, 1), package_search.rowid LIMIT \(limit) OFFSET \(offset)
@@ -114,7 +118,7 @@ private struct PackageSource {
             return "SELECT count(DISTINCT name_id) FROM packages WHERE TRUE\(isInSection)"
         }
         return """
-            SELECT count(*) FROM package_search JOIN packages ON packages.id = package_search.rowid
+            SELECT count(*) FROM \(matchesFirst)
             WHERE package_search MATCH \(match) AND \(isFirst)\(isInSection)
             """
     }
