@@ -112,6 +112,7 @@ import Testing
     @Test func withoutAConnectionTheyThrow() {
         final class NoSchema: QuerySchema {
             func keyColumns(of table: String) throws -> [String] { [] }
+            func keyMayBeNull(of table: String) throws -> Bool { false }
             func rowColumn(of table: String) throws -> String? { nil }
             func isViewWithoutKey(_ table: String) throws -> Bool { false }
             func columnNames(of table: String) throws -> [String] { [] }
