@@ -97,7 +97,7 @@ private struct RandomSubquery {
         case 3: return (request.filter(subquery.exists()), sql + " WHERE EXISTS (\(text))")
         case 4:
             return (
-                request.filter(literal: "\(Column("id")) IN (\(subquery))"), sql + " WHERE o.id IN (\(text))"
+                request.filter(literal: "\(Column("id")) IN (\(subquery.sqlSubquery))"), sql + " WHERE o.id IN (\(text))"
             )
         case 5:
             let union = Sport.Team.select(Column("id"), as: Int.self).filter(Column("id") == 2).union(subquery)
