@@ -214,6 +214,9 @@ struct TransactionStateMachineTests {
                     }
                 } else if !wasInside, !db.isInsideTransaction, succeeded, db.nextTransactionHandlers.isEmpty {
                     expected.commits += registered
+                } else if !wasInside, !db.isInsideTransaction, !succeeded, sql.hasPrefix("INSERT") {
+                    // A statement outside a transaction is one, which is rolled back.
+                    expected.rollbacks += registered
                 } else {
                     // Nothing ended: a change outside a transaction would have.
                     #expect(db.isInsideTransaction || db.totalChangesCount == changes, "\(sql), seed \(random.seed)")

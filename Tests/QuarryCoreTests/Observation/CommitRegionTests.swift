@@ -243,12 +243,12 @@ import Testing
             try expect("UPDATE Archive.Player SET name = 'b'", "archive.player(name)", in: db)
             try expect(
                 "CREATE TEMP TABLE player (id); INSERT INTO player VALUES (1)",
-                "temp.player(*),temp.sqlite_temp_master(*)",
+                "archive.player(*),player(*),temp.player(*),temp.sqlite_temp_master(*)",
                 "temp.player(*)", in: db)
             try expect("INSERT INTO main.player VALUES (50, 'a', 1)", "player(*)", in: db)
             try expect(
-                "DROP TABLE temp.player; DETACH archive", "temp.player(*),temp.sqlite_temp_master(*)", "full database",
-                in: db)
+                "DROP TABLE temp.player; DETACH archive",
+                "archive.player(*),player(*),temp.player(*),temp.sqlite_temp_master(*)", "full database", in: db)
         }
     }
 

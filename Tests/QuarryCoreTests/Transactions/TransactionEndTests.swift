@@ -58,10 +58,12 @@ struct TransactionEndTests {
         try withLog { db, log throws in
             register(db, log)
             _ = try Row.fetchAll(db, sql: "SELECT * FROM t")
-            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
             #expect(log.take() == [])
             try db.execute(sql: "INSERT INTO t VALUES (2)")
             #expect(log.take() == ["commit"])
+            register(db, log)
+            expectError(.SQLITE_CONSTRAINT) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            #expect(log.take() == ["rollback"])
             register(db, log)
             try db.execute(sql: "CREATE TABLE u (a)")
             #expect(log.take() == ["commit"])
