@@ -79,7 +79,9 @@ extension Database {
             }
         }
         catalog.modules = Set(
-            try String.fetchAll(self, sql: "SELECT name FROM pragma_module_list").map(\.lowercasedASCII))
+            try String.fetchAll(self, sql: "SELECT name FROM pragma_module_list").map(\.lowercasedASCII)
+                // SQLite 3.54 lists these when they have been used.
+                + ["json_each", "json_tree", "jsonb_each", "jsonb_tree"])
         return catalog
     }
 }

@@ -97,10 +97,11 @@ import Testing
     /// As all table-valued functions.
     @Test(arguments: ["json_each", "json_tree", "jsonb_each", "jsonb_tree"])
     func jsonTablesMustBeAllowed(_ function: String) throws {
-        let queue = try queue()
         var policy = policy
         for sql in ["SELECT atom FROM \(function)('1')", "SELECT COUNT(*) FROM \(function)('1')"] {
-            guard (try? queue.read { db in try Row.fetchAll(db, sql: sql) }) != nil else { continue }
+            guard (try? DatabaseQueue().read { db in try Row.fetchAll(db, sql: sql) }) != nil else { continue }
+            // SQLite 3.54 makes the table when a connection first uses it.
+            let queue = try queue()
             expectError(.SQLITE_AUTH, "reading \(function) isn't allowed") {
                 try queue.fetchUntrusted(sql, policy: policy)
             }
