@@ -235,7 +235,7 @@ import Testing
             await refuses(name, .SQLITE_MISUSE, "it is the file of the database itself")
             try FileManager.default.linkItem(atPath: name, toPath: sources.file("hard"))
             await refuses(sources.file("hard"), .SQLITE_MISUSE, "it is the file of the database itself")
-            try Data([1]).write(to: URL(fileURLWithPath: name + "-journal"))
+            try Data([0]).write(to: URL(fileURLWithPath: name + "-journal"))
             await refuses(name + "-journal", .SQLITE_MISUSE, "it is the file of the database itself")
             try FileManager.default.removeItem(atPath: name + "-journal")
         }
