@@ -273,7 +273,7 @@ final class ObservationBroker: Sendable {
     private func fail(
         _ observation: RunningObservation, _ error: any Error, _ state: inout State, _ work: inout Work
     ) {
-        switch observation.record.machine.fetchDidFail(isTransient: error.isTransient) {
+        switch observation.record.machine.fetchDidFail(isTransient: (error as? DatabaseError)?.isTransient ?? false) {
         case .retry(let milliseconds): work.retries.append((observation, milliseconds))
         case .fail: work.failures.append((observation, detach(observation, from: &state), error))
         case .none, .enqueue, .startPause, .extendPause, .deliver: break
@@ -416,16 +416,5 @@ extension ObservationBroker {
         }
         if let work { perform(work) }
         return isUnneeded
-    }
-}
-
-extension Error {
-    /// Whether the same fetch may succeed a moment later.
-    fileprivate var isTransient: Bool {
-        guard let error = self as? DatabaseError else { return false }
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_INTERRUPT, .SQLITE_SCHEMA: return true
-        default: return false
-        }
     }
 }

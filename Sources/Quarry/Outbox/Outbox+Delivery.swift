@@ -19,17 +19,22 @@ extension Outbox {
     /// latest within `OutboxOptions.pollInterval`. Nothing but a cheap look is done while another consumer has the
     /// lease.
     ///
+    /// It goes on after errors that may pass, once a pause has passed or the table of messages has changed: a locked or
+    /// full database, an I/O error, a lack of memory or of file descriptors, an interruption. A delivery that couldn't
+    /// be noted is noted then, and isn't repeated, unless another consumer has its lease by then. Writes that share a
+    /// transaction (`Configuration.groupCommit`) are made again, alone, if another write has lost it.
+    ///
     /// A lease is measured by the clock of transactions (`Configuration.transactionClock`) of all processes, and the
     /// cancellation at its end by `clock`. If the clocks of processes differ, or jump forward, by more than the rest of
     /// a lease, two consumers may have the same messages for a while. A clock that is set back prolongs a lease to at
     /// most twice its length.
     ///
-    /// - parameter onError: receives the errors of the closure, and SQLITE_BUSY of the database, after which the outbox
-    ///   tries again.
+    /// - parameter onError: receives the errors of the closure and of the database after which the outbox tries again.
     /// - parameter clock: measures the poll interval, pauses, and the end of a lease in this process.
     /// - parameter body: delivers messages, the oldest first. It is cancelled at the end of the lease.
-    /// - throws: `CancellationError`; `DatabaseError`, for example if the tables don't exist or the database is closed;
-    ///   `SQLITE_MISUSE` for useless options.
+    /// - throws: `CancellationError`; an error that doesn't pass: `SQLITE_MISUSE` if the database is closed, or for
+    ///   useless options; another `DatabaseError`, for example if the tables don't exist, or the file is damaged or
+    ///   read-only.
     public func deliver(
         from writer: any DatabaseWriter, options: OutboxOptions = OutboxOptions(),
         clock: some Clock<Duration> = ContinuousClock(), onError: @escaping @Sendable (any Error) -> Void = { _ in },
@@ -37,33 +42,51 @@ extension Outbox {
     ) async throws {
         try options.check()
         let alarm = OutboxAlarm(clock)
-        // Begins before the first look, so that no message comes unnoticed in between.
-        let observation = DatabaseRegionObservation(tracking: Table(name)).start(
-            in: writer, onError: { _ in alarm.ring() }, onChange: { _ in alarm.ring() })
         let others = OtherCommitObserver { alarm.ring() }
         let database = writer.groupReader
         if let database { database.core.journal.add(others, of: database) }
-        defer {
-            observation.cancel()
-            database?.core.journal.remove(others)
-        }
+        defer { database?.core.journal.remove(others) }
+        let isObserving = Lock(false)
+        var observation: AnyDatabaseCancellable?
+        defer { observation?.cancel() }
+        var ended: EndedDelivery?
         var ready: OutboxTables.Next?
+        var failureCount = 0
         while true {
+            // Begins before the look, so that no message comes unnoticed in between. A busy database may have refused
+            // it.
+            if !isObserving.withLock({ $0 }) {
+                isObserving.withLock { $0 = true }
+                observation = DatabaseRegionObservation(tracking: Table(name)).start(in: writer) { error in
+                    isObserving.withLock { $0 = false }
+                    if !((error as? DatabaseError)?.mayPass ?? false) { alarm.ring() }
+                } onChange: { _ in
+                    alarm.ring()
+                }
+            }
             do {
-                switch try await next(ready.take(), writer, options) {
-                case .wait(let seconds):
-                    let pause = min(options.pollInterval, seconds.map { .seconds($0) } ?? options.pollInterval)
-                    try await alarm.wait(atMost: pause)
-                case .batch(let batch):
-                    switch try await deliver(batch, writer, options, clock, leasesNext: true, body) {
+                if let delivery = ended {
+                    let outcome = try await note(delivery, writer, options, leasesNext: true)
+                    ended = nil
+                    switch outcome {
                     case .delivered(let next): ready = next
                     case .lost: break
                     case .failed(let error): onError(error)
                     }
+                } else {
+                    switch try await next(ready.take(), writer, options) {
+                    case .wait(let seconds):
+                        let pause = min(options.pollInterval, seconds.map { .seconds($0) } ?? options.pollInterval)
+                        try await alarm.wait(atMost: pause)
+                    case .batch(let batch): ended = await run(batch, for: options.lease, clock, body)
+                    }
                 }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                failureCount = 0
+            } catch let error as DatabaseError where error.mayPass {
+                failureCount += 1
                 onError(error)
-                try await alarm.wait(atMost: options.pollInterval)
+                let pause = min(options.pollInterval, OutboxOptions.exponentialBackoff(failureCount))
+                try await alarm.wait(atMost: pause)
             }
         }
     }
@@ -85,7 +108,8 @@ extension Outbox {
     ) async throws -> Int {
         try options.check()
         guard case .batch(let batch) = try await next(nil, writer, options) else { return 0 }
-        switch try await deliver(batch, writer, options, clock, leasesNext: false, body) {
+        let delivery = await run(batch, for: options.lease, clock, body)
+        switch try await note(delivery, writer, options, leasesNext: false) {
         case .delivered: return batch.messages.count
         case .lost: return 0
         case .failed(let error): throw error
@@ -98,7 +122,7 @@ extension Outbox {
     ) async throws -> OutboxTables.Next {
         if let ready { return ready }
         if let wait = try await writer.read({ db in try tables.wait(db) }) { return wait }
-        return try await writer.write { db in try tables.takeLease(options, db) }
+        return try await write(writer) { db in try tables.takeLease(options, db) }
     }
 
     private enum Outcome {
@@ -109,29 +133,50 @@ extension Outbox {
         case lost
     }
 
-    private func deliver(
-        _ batch: LeasedBatch, _ writer: any DatabaseWriter, _ options: OutboxOptions, _ clock: some Clock<Duration>,
-        leasesNext: Bool, _ body: @escaping @Sendable ([OutboxMessage<Payload>]) async throws -> Void
+    /// A delivery whose result the tables don't have yet.
+    private struct EndedDelivery {
+        let batch: LeasedBatch
+        let result: Result<Void, any Error>
+        /// Whether the task was cancelled before its end.
+        let isCancelled: Bool
+    }
+
+    /// Writes the result of a delivery, even if the task is cancelled now.
+    ///
+    /// If this throws, it may be called again: the owner of the lease tells whether the result is in the tables.
+    private func note(
+        _ delivery: EndedDelivery, _ writer: any DatabaseWriter, _ options: OutboxOptions, leasesNext: Bool
     ) async throws -> Outcome {
-        let result = await run(batch, for: options.lease, clock, body)
-        let isCancelled = Task.isCancelled
-        switch result {
+        let batch = delivery.batch
+        let leasesNext = leasesNext && !delivery.isCancelled
+        switch delivery.result {
         case .success:
-            // The delivery is noted, even if the task is cancelled now.
             let (isFinished, next) = try await withoutCancellation {
-                try await writer.write { db in
-                    let isFinished = try tables.finish(batch, db)
-                    return (isFinished, leasesNext && !isCancelled ? try tables.takeLease(options, db) : nil)
+                try await write(writer) { db in
+                    (try tables.finish(batch, db), leasesNext ? try tables.takeLease(options, db) : nil)
                 }
             }
             return isFinished ? .delivered(next: next) : .lost
         case .failure(let error):
-            let failure = isCancelled && error is CancellationError ? nil : "\(error)"
+            let failure = delivery.isCancelled && error is CancellationError ? nil : "\(error)"
             try await withoutCancellation {
-                try await writer.write { db in try tables.giveBack(batch, error: failure, options, db) }
+                try await write(writer) { db in try tables.giveBack(batch, error: failure, options, db) }
             }
             if failure == nil { throw CancellationError() }
             return .failed(error)
+        }
+    }
+
+    /// Writes in a transaction that other writes may share; once more, alone, if one of them has lost it.
+    private func write<T: Sendable>(
+        _ writer: any DatabaseWriter, _ updates: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        do {
+            return try await writer.write(updates)
+        } catch DatabaseError.SQLITE_ABORT_ROLLBACK {
+            return try await writer.writeWithoutTransaction { db in
+                try db.withTransaction { (.commit, try updates(db)) }
+            }
         }
     }
 
@@ -139,8 +184,8 @@ extension Outbox {
     private func run(
         _ batch: LeasedBatch, for lease: Duration, _ clock: some Clock<Duration>,
         _ body: @escaping @Sendable ([OutboxMessage<Payload>]) async throws -> Void
-    ) async -> Result<Void, any Error> {
-        await withTaskGroup(of: Result<Void, any Error>?.self) { group in
+    ) async -> EndedDelivery {
+        let result = await withTaskGroup(of: Result<Void, any Error>?.self) { group in
             group.addTask {
                 do {
                     return .success(try await body(try batch.messages.map { try OutboxMessage($0) }))
@@ -159,6 +204,7 @@ extension Outbox {
             }
             return result
         }
+        return EndedDelivery(batch: batch, result: result, isCancelled: Task.isCancelled)
     }
 
     /// Runs `body` in a task that isn't cancelled with this one.
