@@ -38,6 +38,14 @@ final class DatabaseCore: Sendable {
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
 
+    private let madeCachedTables = AtomicLazyReference<CachedTables>()
+
+    /// The cached tables of the database.
+    var cachedTables: CachedTables { madeCachedTables.load() ?? madeCachedTables.storeIfNil(CachedTables()) }
+
+    /// The cached tables of the database; nil if there has been none.
+    var cachedTablesIfMade: CachedTables? { madeCachedTables.load() }
+
     private let madeBackups = AtomicLazyReference<BackupsInProgress>()
 
     /// The running backups of the database.

@@ -253,6 +253,7 @@ public final class DatabaseDirectory: Sendable {
             let part = database.releaseIdle()
             released.closedConnections += part.closedConnections
             released.emptiedConnections += part.emptiedConnections
+            released.removedRecords += part.removedRecords
         }
         return released
     }

@@ -1,6 +1,6 @@
 import QuarryCore
 
-/// The memory and the open files that databases keep for later.
+/// The memory and the open files that databases keep for later, and the records of cached tables.
 ///
 /// ```swift
 /// let released = DatabaseMemory.releaseIdle()
@@ -17,6 +17,8 @@ public enum DatabaseMemory {
         public internal(set) var closedConnections = 0
         /// The number of connections that stay open, and have given back their pages and prepared statements.
         public internal(set) var emptiedConnections = 0
+        /// The number of records that cached tables had in memory.
+        public internal(set) var removedRecords = 0
     }
 
     /// The things that a call gives back.
@@ -39,8 +41,14 @@ public enum DatabaseMemory {
         /// The prepared statements that idle connections keep.
         public static let statements = Parts(rawValue: 1 << 2)
 
+        /// The records that each `CachedTable` has in memory. Its capacity stays.
+        public static let records = Parts(rawValue: 1 << 3)
+
         /// All of them.
-        public static let all: Parts = [.readers, .pages, .statements]
+        public static let all: Parts = [.readers, .pages, .statements, .records]
+
+        /// The parts of connections.
+        static let connections: Parts = [.readers, .pages, .statements]
     }
 
     /// Gives back what no access uses, in all queues and pools of the process.
@@ -66,7 +74,7 @@ public enum DatabaseMemory {
 
 extension DatabaseWriter {
     /// Gives back what no access uses: closes the idle readers, and frees the pages and the prepared statements of the
-    /// idle connections that stay open, such as the one that writes.
+    /// idle connections that stay open, such as the one that writes. Removes the records of cached tables from memory.
     ///
     /// ```swift
     /// let released = dbPool.releaseIdle()
@@ -98,6 +106,9 @@ extension AccessRunner {
             }
         }
         group.emptyIdle(parts, &released)
+        if parts.contains(.records), let tables = core.cachedTablesIfMade {
+            released.removedRecords += tables.releaseRecords()
+        }
     }
 }
 

@@ -83,10 +83,24 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     /// ```
     ///
     /// - parameter writer: the queue or pool.
-    /// - parameter capacity: the largest number of records in memory; 0 keeps none.
+    /// - parameter capacity: the largest number of records in memory; 0 keeps none, `Int.max` keeps all.
     public init(_ writer: any DatabaseWriter, of type: Record.Type = Record.self, capacity: Int = 10_000) {
         self.writer = writer
         state = Lock(State(cache: RecordCache(table: type.databaseTableName, capacity: capacity)))
+        writer.groupReader?.core.cachedTables.add(self)
+    }
+
+    deinit { writer.groupReader?.core.cachedTablesIfMade?.remove(self) }
+
+    /// The largest number of records in memory: 0 keeps none, `Int.max` keeps all. It may be changed at any time, from
+    /// any thread. Lowering it removes the records that were used the longest time ago at once.
+    ///
+    /// ```swift
+    /// countries.capacity = 100
+    /// ```
+    public var capacity: Int {
+        get { state.withLock { $0.cache.capacity } }
+        set { withCache { $0.cache.capacity = newValue } }
     }
 
     /// The record with the given primary key, from memory if it has it; nil if it doesn't exist.
@@ -243,14 +257,32 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     /// running may have committed changes that it tells at its end.
     private func listen() {
         // The nodes of a cluster tell neither of rows nor, in time, of the commits of other clients: nothing is kept.
-        guard let database = writer.groupReader, !(database is RemotePool) else { return }
+        guard let database = writer.groupReader as? any GroupWriter, !(database is RemotePool) else { return }
         let reader = CommitReader(database, keys: true, limit: 256)
         state.withLock { $0.listening = .starting(reader) }
-        writer.asyncWriteWithoutTransaction { [weak self] _ in
+        // An access of the library: it isn't refused because many accesses wait, or wait for long.
+        database.writer.enqueue(AccessRequest(.bare, origin: .library)) { [weak self] _ in
             self?.state.withLock { state in
                 guard case .starting(let current?) = state.listening, current === reader else { return }
                 state.listening = .yes(reader)
             }
+        } whenReleased: { [weak self] result in
+            // The next lookup asks again.
+            guard case .failure = result else { return }
+            self?.state.withLock { state in
+                guard case .starting(let current?) = state.listening, current === reader else { return }
+                state.listening = .no
+            }
+        }
+    }
+
+    /// Removes all records from memory.
+    ///
+    /// - returns: their number.
+    func releaseRecords() -> Int {
+        withCache { state in
+            defer { state.cache.removeAll() }
+            return state.cache.records.count
         }
     }
 

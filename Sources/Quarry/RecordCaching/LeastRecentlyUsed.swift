@@ -11,8 +11,12 @@ struct LeastRecentlyUsed {
         var older: Int
     }
 
-    /// The largest number of objects.
-    let capacity: Int
+    /// The largest number of objects. Lowering it removes the objects that were used first.
+    var capacity: Int {
+        didSet {
+            while nodes.count > max(capacity, 0) { evict() }
+        }
+    }
 
     private var indexes: [RowKey: Int] = [:]
     private var nodes: [Node] = []
@@ -69,13 +73,15 @@ struct LeastRecentlyUsed {
             link(index)
             return
         }
-        if nodes.count == capacity {
-            evictionCount += 1
-            remove(nodes[oldest].key)
-        }
+        if nodes.count == capacity { evict() }
         indexes[key] = nodes.count
         nodes.append(Node(key: key, object: object, newer: -1, older: -1))
         link(nodes.count - 1)
+    }
+
+    private mutating func evict() {
+        evictionCount += 1
+        remove(nodes[oldest].key)
     }
 
     mutating func remove(_ key: RowKey) {

@@ -39,6 +39,12 @@ struct RecordCache {
         records = LeastRecentlyUsed(capacity: capacity)
     }
 
+    /// The largest number of records.
+    var capacity: Int {
+        get { records.capacity }
+        set { records.capacity = newValue }
+    }
+
     var ticket: Ticket { Ticket(generation: generation, knowsRegion: keyColumn != nil) }
 
     mutating func record(_ key: RowKey) -> AnyObject? { records.use(key) }

@@ -26,5 +26,8 @@ import Testing
         }
         let renamed = try await countries.fetchOne(key: "FR")
         #expect(renamed?.name == "République française")
+        countries.capacity = 100  // the others are removed at once
+        dbPool.releaseIdle(.records)  // all records of all cached tables of the pool
+        #expect(countries.capacity == 100 && countries.statistics.count == 0)
     }
 }

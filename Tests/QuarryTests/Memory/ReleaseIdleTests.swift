@@ -59,7 +59,7 @@ import Testing
         #expect(pool.releaseIdle(.readers) == .init(closedConnections: 1))
         #expect(pool.readers.group.connectionCount == 0)
         #expect(pool.releaseIdle([.readers, .pages]) == .init(emptiedConnections: 1))
-        #expect(DatabaseMemory.Parts.all == [.readers, .pages, .statements])
+        #expect(DatabaseMemory.Parts.all == [.readers, .pages, .statements, .records])
     }
 
     /// The pages go with their own part alone.
@@ -111,18 +111,30 @@ import Testing
         #expect(!isLive(writers[1]))
     }
 
-    /// In a process of its own: other tests count their readers.
-    @Test func allDatabases() async {
-        await #expect(processExitsWith: .success) { try ReleaseIdleTests().releaseAll() }
+    private struct Number: Codable, FetchableRecord, TableRecord, Sendable {
+        var id: Int
     }
 
-    private func releaseAll() throws {
+    /// In a process of its own: other tests count their readers.
+    @Test func allDatabases() async {
+        await #expect(processExitsWith: .success) { try await ReleaseIdleTests().releaseAll() }
+    }
+
+    private func releaseAll() async throws {
         let pools = try (0..<3).map { try DatabasePool(path: folder.file("\($0).sqlite")) }
         for pool in pools {
             try pool.makeTable(1)
-            _ = try pool.read { db in try db.values() }
+            _ = try await pool.read { db in try db.values() }
         }
-        DatabaseMemory.releaseIdle()
+        try await pools[1].write { db in
+            try db.execute(sql: "CREATE TABLE number (id INTEGER PRIMARY KEY); INSERT INTO number VALUES (1)")
+        }
+        let table = CachedTable<Number>(pools[1])
+        try await until("the record is in memory") {
+            try table.fetchOne(key: 1) != nil && table.statistics.count == 1
+        }
+        let released = DatabaseMemory.releaseIdle()
+        #expect(released.removedRecords == 1 && table.statistics.count == 0)
         #expect(pools.allSatisfy { $0.readers.group.connectionCount == 0 })
     }
 

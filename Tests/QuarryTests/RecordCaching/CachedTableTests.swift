@@ -88,6 +88,93 @@ import Testing
         }
     }
 
+    @Test func theCapacityChangesAtAnyTime() async throws {
+        let writer = try open()
+        let players = CachedTable<Player>(writer, capacity: 5)
+        #expect(players.capacity == 5)
+        for id in 1...5 { try await warm(players, id) }
+        players.capacity = 2
+        #expect(players.capacity == 2)
+        #expect(players.statistics.count == 2 && players.statistics.evictionCount == 3)
+        let hits = players.statistics.hitCount
+        for id in 4...5 { #expect(try lookUp(players, id)?.name == "Player \(id)") }
+        #expect(players.statistics.hitCount == hits + 2)
+        players.capacity = 0
+        #expect(players.statistics.count == 0)
+        #expect(try lookUp(players, 1)?.name == "Player 1")
+        #expect(players.statistics.count == 0)
+        players.capacity = .max
+        for id in 1...10 { try await warm(players, id) }
+        #expect(players.statistics.count == 10)
+    }
+
+    @Test func theCapacityChangesFromManyThreads() async throws {
+        let writer = try open()
+        let players = CachedTable<Player>(writer)
+        try await warm(players, 1)
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for step in 0..<200 {
+                        players.capacity = (task + step) % 5
+                        _ = try? await players.fetchOne(key: step % 10 + 1)
+                    }
+                }
+            }
+        }
+        players.capacity = 3
+        for id in 1...10 { #expect(try lookUp(players, id)?.name == "Player \(id)") }
+        #expect(players.statistics.count <= 3)
+    }
+
+    @Test func releasingMemoryRemovesTheRecords() async throws {
+        let writer = try open()
+        let (players, others) = (CachedTable<Player>(writer), CachedTable<Player>(writer))
+        for id in 1...3 { try await warm(players, id) }
+        try await warm(others, 1)
+        #expect(writer.releaseIdle([.readers, .pages, .statements]).removedRecords == 0)
+        #expect(players.statistics.count == 3)
+        let released = writer.releaseIdle(.records)
+        #expect(released.removedRecords == 4)
+        #expect(released.closedConnections == 0 && released.emptiedConnections == 0)
+        #expect(players.statistics.count == 0 && others.statistics.count == 0)
+        try await warm(players, 1)
+        #expect(players.statistics.count == 1 && players.capacity == 10_000)
+        #expect(writer.releaseIdle().removedRecords == 1)
+    }
+
+    /// A lookup begins to keep records only after a write that was running: also if no access may wait.
+    @Test func aRunningWriteIsSeenIfNoAccessMayWait() async throws {
+        var configuration = Configuration()
+        configuration.maximumWaiters = 0
+        try open().close()
+        let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
+        let players = CachedTable<Player>(pool)
+        let steps = ["begun", "changed"].map { Step("the write has \($0)") }
+        let mays = ["change", "end"].map { Step("it may \($0)") }
+        let write = OwnThread {
+            try pool.writeWithoutTransaction { db in
+                steps[0].reach()
+                try mays[0].wait()
+                try db.execute(sql: "UPDATE player SET name = 'new' WHERE id = 1")
+                steps[1].reach()
+                try mays[1].wait()
+            }
+        }
+        try await steps[0].reached()
+        for _ in 0..<200 {
+            #expect(try lookUp(players, 1)?.name == "Player 1")
+            await Task.yield()
+        }
+        mays[0].reach()
+        try await steps[1].reached()
+        #expect(try lookUp(players, 1)?.name == "new")
+        mays[1].reach()
+        try await write.value
+        try await warm(players, 1)
+        #expect(try lookUp(players, 1)?.name == "new")
+    }
+
     @Test func rolledBackWritesChangeNothing() async throws {
         struct Stop: Error {}
         let writer = try open()

@@ -23,13 +23,34 @@ import Testing
         #expect(cache.takeRemoved().count == 1 && cache.takeRemoved().isEmpty)
     }
 
+    @Test func loweringTheCapacityRemovesTheLeastRecentlyUsed() {
+        var cache = LeastRecentlyUsed(capacity: 4)
+        for key in 1...4 { cache.insert(Object(key), for: RowKey(key)) }
+        #expect(cache.use(RowKey(1)) != nil)
+        cache.capacity = 2
+        #expect(cache.keys == [1, 4] && cache.evictionCount == 2 && cache.takeRemoved().count == 2)
+        cache.capacity = 3
+        for key in 5...6 { cache.insert(Object(key), for: RowKey(key)) }
+        #expect(cache.keys == [6, 5, 1] && cache.evictionCount == 3)
+        for capacity in [0, -1, .min] {
+            cache.capacity = capacity
+            #expect(cache.keys == [])
+            cache.insert(Object(7), for: 7)
+            #expect(cache.keys == [])
+        }
+        cache.capacity = .max
+        for key in 1...100 { cache.insert(Object(key), for: RowKey(key)) }
+        #expect(cache.count == 100)
+    }
+
     @Test(arguments: [0, -1]) func noCapacity(capacity: Int) {
         var cache = LeastRecentlyUsed(capacity: capacity)
         cache.insert(Object(1), for: 1)
         #expect(cache.count == 0 && cache.use(1) == nil)
     }
 
-    @Test(arguments: [1, 2, 5, 20]) func followsAModel(capacity: Int) {
+    @Test(arguments: [1, 2, 5, 20]) func followsAModel(firstCapacity: Int) {
+        var capacity = firstCapacity
         var random = SeededGenerator()
         print("LeastRecentlyUsedTests: seed \(random.seed)")
         var cache = LeastRecentlyUsed(capacity: capacity)
@@ -45,8 +66,12 @@ import Testing
                 cache.insert(Object(step), for: RowKey(key))
                 if let index { model.remove(at: index) }
                 model.insert((key, step), at: 0)
-                if model.count > capacity { model.removeLast() }
-            case 80..<99:
+                model = Array(model.prefix(capacity))
+            case 80..<90:
+                capacity = Int.random(in: 0...12, using: &random)
+                cache.capacity = capacity
+                model = Array(model.prefix(capacity))
+            case 90..<99:
                 cache.remove(RowKey(key))
                 if let index { model.remove(at: index) }
             default:
