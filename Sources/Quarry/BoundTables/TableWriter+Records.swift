@@ -15,14 +15,16 @@ extension TableWriter where RowDecoder: MutablePersistableRecord {
     /// If the write fails, the record is unchanged.
     ///
     /// - parameter conflictResolution: `.replace` or `.ignore`, for example; nil for the type's policy.
+    /// - parameter columns: the names of the columns to insert: the others get their default values. nil for all.
     /// - throws: the errors of `write` and of `MutablePersistableRecord.insert`.
     public func insert(
-        _ record: inout RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ record: inout RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: [String]? = nil
     ) throws {
         let original = record
         record = try write { db in
             var record = original
-            try record.insert(db, onConflict: conflictResolution, table: tableName)
+            try record.insert(db, conflictResolution, columns, tableName)
             return record
         }
     }
@@ -31,12 +33,13 @@ extension TableWriter where RowDecoder: MutablePersistableRecord {
     ///
     /// - throws: the errors of the synchronous `insert`; `CancellationError`.
     public func insert(
-        _ record: inout RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ record: inout RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: [String]? = nil
     ) async throws where RowDecoder: Sendable {
         let original = record
         record = try await write { [tableName] db in
             var record = original
-            try record.insert(db, onConflict: conflictResolution, table: tableName)
+            try record.insert(db, conflictResolution, columns, tableName)
             return record
         }
     }
@@ -47,14 +50,17 @@ extension TableWriter where RowDecoder: MutablePersistableRecord {
     /// try players.insertAll([Player(id: nil, name: "Arthur"), Player(id: nil, name: "Barbara")])
     /// ```
     ///
+    /// - parameter columns: the names of the columns to insert: the others get their default values. nil for all.
     /// - returns: the number of inserted rows: fewer than there are records if conflicts are ignored.
     /// - throws: the errors of `write` and of `MutablePersistableRecord.insertAll`; then nothing is inserted.
     @discardableResult
     public func insertAll(
-        _ records: some Sequence<RowDecoder>, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ records: some Sequence<RowDecoder>, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: [String]? = nil
     ) throws -> Int {
         try write { db in
-            try RowDecoder.insertAll(db, records, onConflict: conflictResolution, table: tableName)
+            try RowDecoder.insertAll(
+                db, records, onConflict: conflictResolution, columns: columns, table: tableName)
         }
     }
 
@@ -63,10 +69,12 @@ extension TableWriter where RowDecoder: MutablePersistableRecord {
     /// - throws: the errors of the synchronous `insertAll`; `CancellationError`.
     @discardableResult
     public func insertAll(
-        _ records: [RowDecoder], onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ records: [RowDecoder], onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: [String]? = nil
     ) async throws -> Int where RowDecoder: Sendable {
         try await write { [tableName] db in
-            try RowDecoder.insertAll(db, records, onConflict: conflictResolution, table: tableName)
+            try RowDecoder.insertAll(
+                db, records, onConflict: conflictResolution, columns: columns, table: tableName)
         }
     }
 
@@ -135,27 +143,52 @@ extension TableWriter where RowDecoder: PersistableRecord {
     /// ```
     ///
     /// - parameter conflictResolution: `.replace` or `.ignore`, for example; nil for the type's policy.
+    /// - parameter columns: the names of the columns to insert: the others get their default values. nil for all.
     /// - throws: the errors of `write` and of `PersistableRecord.insert`.
     public func insert(
-        _ record: RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ record: RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: [String]? = nil
     ) throws {
-        try write { db in try record.insert(db, onConflict: conflictResolution, table: tableName) }
+        try write { db in try record.insert(db, conflictResolution, columns, tableName) }
     }
 
     /// As the synchronous `insert`; waiting suspends the task.
     ///
     /// - throws: the errors of the synchronous `insert`; `CancellationError`.
     public func insert(
-        _ record: RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil
+        _ record: RowDecoder, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: [String]? = nil
     ) async throws where RowDecoder: Sendable {
         try await write { [tableName] db in
-            try record.insert(db, onConflict: conflictResolution, table: tableName)
+            try record.insert(db, conflictResolution, columns, tableName)
         }
     }
 }
 
 extension MutablePersistableRecord {
+    fileprivate mutating func insert(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ columns: [String]?, _ table: String
+    ) throws {
+        if let columns {
+            try insert(db, onConflict: conflictResolution, columns: columns, table: table)
+        } else {
+            try insert(db, onConflict: conflictResolution, table: table)
+        }
+    }
+
     fileprivate func update(_ db: Database, _ columns: [String]?, _ table: String) throws {
         if let columns { try update(db, columns: columns, table: table) } else { try update(db, table: table) }
+    }
+}
+
+extension PersistableRecord {
+    fileprivate func insert(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ columns: [String]?, _ table: String
+    ) throws {
+        if let columns {
+            try insert(db, onConflict: conflictResolution, columns: columns, table: table)
+        } else {
+            try insert(db, onConflict: conflictResolution, table: table)
+        }
     }
 }

@@ -23,6 +23,8 @@ extension DatabaseWriter {
     ///
     /// - parameter records: read once, as they are needed, while the connection is held.
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
+    /// - parameter columns: the names of the columns to insert: the others get their default values, and the records
+    ///   are inserted one by one. nil for all.
     /// - parameter table: the table, if it isn't the type's own.
     /// - parameter pace: how long the connection is kept.
     /// - parameter progress: called after each commit, without the connection. An error ends the write.
@@ -31,11 +33,12 @@ extension DatabaseWriter {
     @discardableResult
     public func insertIncrementally<Record: MutablePersistableRecord>(
         _ records: some Sequence<Record>, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        table: String? = nil, pace: IncrementalWritePace = IncrementalWritePace(),
+        columns: [String]? = nil, table: String? = nil, pace: IncrementalWritePace = IncrementalWritePace(),
         progress: ((BulkWriteProgress) throws -> Void)? = nil
     ) throws -> BulkWriteProgress {
         try writeInBulk(records, stepSize: Record.recordsPerStep, pace, progress) { db, records, index in
-            try Record.insertStep(db, records, onConflict: conflictResolution, table: table, &index)
+            try Record.insertStep(
+                db, records, onConflict: conflictResolution, columns: columns, table: table, &index)
         }
     }
 
@@ -50,12 +53,14 @@ extension DatabaseWriter {
     @discardableResult
     public func insertIncrementally<Record: MutablePersistableRecord & SendableMetatype>(
         _ records: some Sequence<Record> & Sendable,
-        onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
-        pace: IncrementalWritePace = IncrementalWritePace(), isolation: isolated (any Actor)? = #isolation,
+        onConflict conflictResolution: Database.ConflictResolution? = nil, columns: [String]? = nil,
+        table: String? = nil, pace: IncrementalWritePace = IncrementalWritePace(),
+        isolation: isolated (any Actor)? = #isolation,
         progress: ((BulkWriteProgress) throws -> Void)? = nil
     ) async throws -> BulkWriteProgress {
         try await writeInBulk(records, stepSize: Record.recordsPerStep, pace, progress) { db, records, index in
-            try Record.insertStep(db, records, onConflict: conflictResolution, table: table, &index)
+            try Record.insertStep(
+                db, records, onConflict: conflictResolution, columns: columns, table: table, &index)
         }
     }
 
@@ -75,6 +80,8 @@ extension DatabaseWriter {
     /// - parameter chunkSize: the number of records that are read before they are inserted; a chunk needs more than one
     ///   transaction if others wait, or after `IncrementalWritePace.maximumHold`.
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
+    /// - parameter columns: the names of the columns to insert: the others get their default values, and the records
+    ///   are inserted one by one. nil for all.
     /// - parameter table: the table, if it isn't the type's own.
     /// - parameter pace: how long the connection is kept.
     /// - parameter isolation: the actor on which `records` is read and `progress` is called; the caller's.
@@ -85,14 +92,16 @@ extension DatabaseWriter {
     @discardableResult
     public func insertIncrementally<Records: AsyncSequence>(
         _ records: Records, chunkSize: Int = 10_000,
-        onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil,
-        pace: IncrementalWritePace = IncrementalWritePace(), isolation: isolated (any Actor)? = #isolation,
+        onConflict conflictResolution: Database.ConflictResolution? = nil, columns: [String]? = nil,
+        table: String? = nil, pace: IncrementalWritePace = IncrementalWritePace(),
+        isolation: isolated (any Actor)? = #isolation,
         progress: ((BulkWriteProgress) throws -> Void)? = nil
     ) async throws -> BulkWriteProgress where Records.Element: MutablePersistableRecord & Sendable {
         typealias Record = Records.Element
         return try await writeInBulk(records, chunkSize, stepSize: Record.recordsPerStep, pace, progress) {
             db, records, index in
-            try Record.insertStep(db, records, onConflict: conflictResolution, table: table, &index)
+            try Record.insertStep(
+                db, records, onConflict: conflictResolution, columns: columns, table: table, &index)
         }
     }
 

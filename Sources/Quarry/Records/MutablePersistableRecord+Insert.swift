@@ -2,10 +2,12 @@ public import QuarryCore
 public import QuarrySQL
 
 extension MutablePersistableRecord {
-    static func insertKind(_ conflictResolution: Database.ConflictResolution?) -> WriteKind {
+    static func insertKind(
+        _ conflictResolution: Database.ConflictResolution?, columns: [String]? = nil
+    ) -> WriteKind {
         WriteKind(
             verb: .insert,
-            resolution: conflictResolution ?? persistenceConflictPolicy.conflictResolutionForInsert)
+            resolution: conflictResolution ?? persistenceConflictPolicy.conflictResolutionForInsert, columns: columns)
     }
 
     /// Inserts the record, and calls the callbacks.
@@ -133,9 +135,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
     ) throws {
-        var kind = type(of: self).insertKind(conflictResolution)
-        kind.columns = Array(columns)
-        _ = try insert(db, kind, table)
+        _ = try insert(db, type(of: self).insertKind(conflictResolution, columns: Array(columns)), table)
     }
 
     /// Inserts some columns of the record: the other columns get their default values.
@@ -351,10 +351,8 @@ extension PersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>, table: String? = nil
     ) throws {
-        var kind = type(of: self).insertKind(conflictResolution)
-        kind.columns = Array(columns)
         var record = self
-        _ = try record.insert(db, kind, table)
+        _ = try record.insert(db, type(of: self).insertKind(conflictResolution, columns: Array(columns)), table)
     }
 
     /// Inserts some columns of the record: the other columns get their default values.

@@ -27,15 +27,18 @@ extension MutablePersistableRecord {
     /// change: use `insertAll(db, &players)` for records that take their id.
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
+    /// - parameter columns: the names of the columns to insert: the others get their default values, and the records
+    ///   are inserted one by one. nil for all.
     /// - parameter table: the table, if it isn't the type's own.
     /// - returns: the number of inserted rows: fewer than there are records if conflicts are ignored.
     /// - throws: the errors of `insert`; then nothing is inserted.
     @discardableResult
     public static func insertAll(
         _ db: Database, _ records: some Sequence<Self>,
-        onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+        onConflict conflictResolution: Database.ConflictResolution? = nil, columns: [String]? = nil,
+        table: String? = nil
     ) throws -> Int {
-        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
+        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution, columns: columns) }
         return try inBatch(db) {
             // A sequence returns copies of its elements; contiguous elements are inserted without copies.
             let inserted = try records.withContiguousStorageIfAvailable { records in
@@ -104,9 +107,9 @@ extension MutablePersistableRecord {
     /// - parameter index: the number of inserted records, if one fails.
     static func insertStep(
         _ db: Database, _ records: [Self], onConflict conflictResolution: Database.ConflictResolution?,
-        table: String?, _ index: inout Int
+        columns: [String]?, table: String?, _ index: inout Int
     ) throws -> Int {
-        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
+        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution, columns: columns) }
         return try records.withUnsafeBufferPointer { records in
             try insertAll(db, records, &plan, combinedFrom: 0, &index)
         }
@@ -121,15 +124,18 @@ extension MutablePersistableRecord {
     /// ```
     ///
     /// - parameter conflictResolution: the conflict resolution; nil for the type's policy.
+    /// - parameter columns: the names of the columns to insert: the others get their default values, and the records
+    ///   are inserted one by one. nil for all.
     /// - parameter table: the table, if it isn't the type's own.
     /// - returns: the number of inserted rows.
     /// - throws: the errors of `insert`; then nothing is inserted, and the records are unchanged.
     @discardableResult
     public static func insertAll<Records: MutableCollection<Self>>(
         _ db: Database, _ records: inout Records,
-        onConflict conflictResolution: Database.ConflictResolution? = nil, table: String? = nil
+        onConflict conflictResolution: Database.ConflictResolution? = nil, columns: [String]? = nil,
+        table: String? = nil
     ) throws -> Int {
-        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution) }
+        var plan = try BatchPlan(self, table, db) { $0.insertKind(conflictResolution, columns: columns) }
         var changed = records
         let count = try inBatch(db) {
             var count = 0

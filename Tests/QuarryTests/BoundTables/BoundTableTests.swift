@@ -28,6 +28,38 @@ private struct Failure: Error {}
         return (writer, writer.table("item", of: Item.self))
     }
 
+    private struct NewItem: Codable, MutablePersistableRecord, FetchableRecord, Equatable {
+        static let databaseTableName = "item"
+        var id: Int64?
+        var name: String
+        var score: Int?
+        mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+    }
+
+    /// The other columns get their default values.
+    @Test func someColumnsAreInserted() async throws {
+        let (writer, items) = try make(.pool)
+        let newItems = writer.table("item", of: NewItem.self)
+        try await onOwnThread {
+            try items.insert(Item(id: 1, name: "a", score: 1), columns: ["id", "name"])
+            try items.insertAll([Item(id: 2, name: "b", score: 1)], columns: ["id", "name"])
+            var item = NewItem(id: 9, name: "c", score: 1)
+            try newItems.insert(&item, columns: ["name"])
+            #expect(item.id == 3)
+            try items.insert(Item(id: 1, name: "x", score: 1), onConflict: .ignore, columns: ["id", "name"])
+        }
+        try await items.insert(Item(id: 4, name: "d", score: 1), columns: ["id", "name"])
+        try await items.insertAll([Item(id: 5, name: "e", score: 1)], columns: ["id", "name"])
+        var item = NewItem(id: 9, name: "f", score: 1)
+        try await newItems.insert(&item, columns: ["name"])
+        #expect(item.id == 6)
+        let names = try await items.fetchAll {
+            $0.filter(Column("score") == nil).select(Column("name"), as: String.self)
+        }
+        #expect(names == ["a", "b", "c", "d", "e", "f"])
+        #expect(try await items.fetchCount() == 6)
+    }
+
     @Test(arguments: WriterKind.allCases) func synchronous(_ kind: WriterKind) throws {
         let (_, items) = try make(kind)
         try items.insert(Item(id: 1, name: "a", score: 1))

@@ -35,6 +35,18 @@ import Testing
         #expect(try await writer.playerIDs() == Array(1...300))
     }
 
+    /// The other columns get their default values.
+    @Test func someColumns() async throws {
+        let writer = try writer(.pool)
+        try await onOwnThread { [players = players(1...300)] in
+            _ = try writer.insertIncrementally(players, columns: ["id"])
+        }
+        try await writer.insertIncrementally(players(301...310), columns: ["id"])
+        try await writer.insertIncrementally(Form.Stream(players(311...320)), columns: ["id"])
+        #expect(try await writer.playerIDs() == Array(1...320))
+        #expect(try await writer.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(name) FROM player") } == 0)
+    }
+
     /// The pace divides chunks, and chunks end transactions.
     @Test(arguments: Form.allCases) func transactions(form: Form) async throws {
         let writer = try writer(.pool)

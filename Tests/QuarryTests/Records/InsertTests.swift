@@ -35,6 +35,36 @@ import Testing
         }
     }
 
+    /// The other columns get their default values, as with `insert(db, columns:)`.
+    @Test func someColumnsOfManyRecords() throws {
+        struct Item: Codable, MutablePersistableRecord {
+            var id: Int64?
+            var name: String
+            var score: Int
+            mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+        }
+        try withConnection { (db) throws in
+            try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, score INTEGER DEFAULT 7)")
+            try db.execute(sql: "CREATE TABLE other (id INTEGER PRIMARY KEY, name TEXT, score INTEGER DEFAULT 7)")
+            let items = (1...100).map { Item(id: Int64($0 + 1_000), name: "i\($0)", score: $0) }
+            let sql = try emitted(db) { () throws in
+                #expect(try Item.insertAll(db, items[..<2], columns: ["name"]) == 2)
+            }
+            #expect(
+                sql.filter { $0.hasPrefix("INSERT") }
+                    == [#"INSERT INTO "item" ("name") VALUES ('i1')"#, #"INSERT INTO "item" ("name") VALUES ('i2')"#])
+            var changing = items
+            #expect(try Item.insertAll(db, &changing, onConflict: .ignore, columns: ["name"], table: "other") == 100)
+            #expect(changing.map(\.id) == (1...100).map { $0 })
+            #expect(try Item.insertAll(db, items, columns: ["name", "id"]) == 100)
+            let sums = try Int.fetchAll(
+                db, sql: "SELECT SUM(score) FROM item UNION ALL SELECT SUM(score) FROM other")
+            #expect(sums == [102 * 7, 700])
+            expectError(.SQLITE_ERROR) { try Item.insertAll(db, items, columns: ["name", "none"]) }
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM item") == 102)
+        }
+    }
+
     @Test func conflictPolicies() throws {
         struct Replacing: Codable, PersistableRecord {
             static let databaseTableName = "player"
