@@ -169,6 +169,8 @@ final class LogKeeper: Sendable {
         guard let core else { return }
         switch ended.outcome {
         case .checkpoint(let result):
+            // Also if the program leaves its checkpoints to the other process.
+            defer { warnOfOtherProcess() }
             guard let checkpoint = result.checkpoint else { return }
             state.withLock { state in
                 state.statistics.note(checkpoint)
@@ -178,7 +180,6 @@ final class LogKeeper: Sendable {
             if checkpoint.reason == .size, !checkpoint.isEmptied {
                 tell(.logIsLarge(bytes: checkpoint.bytes, readers: allReaders(core).map(\.reader)))
             }
-            warnOfOtherProcess()
         case .maintenance(let duration):
             state.withLock { $0.statistics.maintenanceCount += 1 }
             tell(.maintenance(duration))

@@ -59,6 +59,35 @@ import Testing
     }
 
     #if os(Linux)
+        /// It is, too, of a program that leaves the checkpoints to another one, as with Litestream.
+        @Test func otherProcessThatHasTheCheckpointsIsNamed() async throws {
+            let log = try LogOfTest { configuration in
+                configuration.prepareDatabase { db in
+                    if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+                }
+            }
+            let path = log.folder.file("db")
+            let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
+            let warnings: @Sendable () -> Int = {
+                log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
+            }
+            try await onOwnThread {
+                let child = try ChildProcess(["commit", path, "pool", "commit"])
+                _ = try child.readLine()
+                for _ in 0..<2 where isAffected {
+                    try log.write()
+                    try spin(until: "a warning") {
+                        _ = log.keeper?.tick()
+                        return warnings() > 0
+                    }
+                }
+                child.kill()
+                _ = try child.wait()
+            }
+            #expect(warnings() == (isAffected ? 1 : 0))
+            #expect(log.checkpoints.isEmpty)
+        }
+
         /// A version of SQLite that can corrupt a file which two processes checkpoint is told of once.
         @Test func otherProcessIsNamed() async throws {
             let log = try LogOfTest()
