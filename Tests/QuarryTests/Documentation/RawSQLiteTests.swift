@@ -42,6 +42,47 @@ import Testing
         #expect(try dbQueue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM file") } == 2)
     }
 
+    // MARK: - Settings that stay
+
+    @Test func queryOnlyStaysForTheConnection() throws {
+        try dbQueue.read { db in try db.execute(sql: "PRAGMA query_only = 1") }
+        let deletion = { [dbQueue] in try dbQueue.write { db in try db.execute(sql: "DELETE FROM file WHERE id = 1") } }
+        expectError(.SQLITE_READONLY) { try deletion() }
+        // A read refuses changes with or without it.
+        for setting in [1, 0] {
+            expectError(.SQLITE_READONLY) {
+                try dbQueue.read { db in try db.execute(sql: "PRAGMA query_only = \(setting); DELETE FROM file") }
+            }
+        }
+        try deletion()
+        #expect(try dbQueue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM file") } == 1)
+    }
+
+    /// An exclusive lock and the readers of a pool exclude each other.
+    @Test(arguments: [false, true]) func anExclusiveWriterAndReadersShutEachOtherOut(_ hasReader: Bool) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .immediateError
+        configuration.otherProcesses = .ignored
+        let pool = try DatabasePool(path: folder.file("pool.sqlite"), configuration: configuration)
+        try pool.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
+        let count = { try pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } }
+        if hasReader { #expect(try count() == 0) }
+        let insertion = { (mode: String) throws in
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA locking_mode = \(mode); INSERT INTO t VALUES (1)")
+            }
+        }
+        if hasReader {
+            expectError(.SQLITE_BUSY) { try insertion("EXCLUSIVE") }
+            #expect(try count() == 0)
+        } else {
+            try insertion("EXCLUSIVE")
+            expectError(.SQLITE_BUSY) { try count() }
+        }
+        try insertion("NORMAL")
+        #expect(try count() == (hasReader ? 1 : 2))
+    }
+
     // MARK: - Hooks
 
     /// SQLite has one hook of each kind: one that is set by hand takes the library's place.
