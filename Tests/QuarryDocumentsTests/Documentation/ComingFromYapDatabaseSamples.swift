@@ -188,9 +188,14 @@ import Testing
         try await dbPool.flush()
         try await until("no access waits") { dbPool.pendingWriteCount == 0 && dbPool.pendingReadCount == 0 }
         let reader = try dbPool.makeStableReader(keys: true)
+        try await dbPool.write { db in try books.set(db, key: "last", emma) }
+        let last = try await reader.advance()
         try reader.close()
+        #expect(last.count == 1 && store.changes(in: last).containsChange(in: "books", key: "last"))
+        try await dbPool.write { db in _ = try books.remove(db, key: "last") }
         let authors = CachedTable<Author>(dbPool, capacity: 250)
         #expect(try await authors.fetchOne(key: "Austen") == nil)
+        authors.capacity = 100
         dbPool.releaseIdle([.pages, .statements])
         try await dbPool.write { db throws in
             #expect(try db.synchronousMode() == .full)

@@ -75,6 +75,10 @@ extension ComingFromWCDBSamples {
     }
 
     @Test func severalTables() throws {
+        let printed = Recorded<[String]>([])
+        let print = { (values: Any...) in
+            printed.update { $0.append(values.map { "\($0)" }.joined(separator: " ")) }
+        }
         let table = try database().table(of: Sample.self)
         try table.insertAll([sample(1, "a"), sample(2, "b")])
         // prepareMultiSelect(on:fromTables: ["sampleTable", "sampleTable"]).where(…), allMultiObjects()
@@ -84,8 +88,16 @@ extension ComingFromWCDBSamples {
         }
         let part = Sample.belongsTo(Sample.self, key: "part", using: ForeignKey(["part1"], to: ["id"]))
         let pairs = try table.read { db in try Sample.including(required: part).asRequest(of: Pair.self).fetchAll(db) }
-
+        // prepareMultiSelect(on:fromTables: ["sampleTable", "sampleTable"]).where(…), nextMultiObject()
+        let joined = Sample.all().join(Table<Sample>("sampleTable").all()) { sample, part in
+            sample[Column("part1")] == part[Column("id")]
+        }
+        try table.read { db in
+            let cursor = try joined.fetchCursor(db)
+            while let (sample, part) = try cursor.next() { print(sample.identifier ?? 0, part.identifier ?? 0) }
+        }
         #expect(pairs.map { [$0.sample.description, $0.part.description] } == [["a", "a"], ["b", "a"]])
+        #expect(printed.value.sorted() == ["1 1", "2 1"])
     }
 
     struct Operations: DatabaseTracer {
