@@ -176,7 +176,7 @@ extension SQLInterpolation {
     public mutating func appendInterpolation<Decoder>(_ request: SQLRequest<Decoder>) {
         let isOpen = isBeforeStatement
         if !isOpen { elements.append(.sql("(", StatementArguments())) }
-        elements += request.literal.elements
+        elements.append(.request(request.literal))
         if !isOpen { elements.append(.sql(")", StatementArguments())) }
     }
 }

@@ -19,6 +19,8 @@ public struct SQL: Sendable {
         case value(DatabaseValue)
         /// A part whose text depends on the rendering context.
         case fragment(any SQLFragment)
+        /// The SQL of a request, whose columns belong to its own tables.
+        case request(SQL)
     }
 
     package private(set) var elements: [Element]
@@ -38,7 +40,13 @@ public struct SQL: Sendable {
 
     /// Whether the SQL is empty.
     public var isEmpty: Bool {
-        elements.allSatisfy { if case .sql(let sql, _) = $0 { sql.isEmpty } else { false } }
+        elements.allSatisfy { element in
+            switch element {
+            case .sql(let sql, _): sql.isEmpty
+            case .request(let sql): sql.isEmpty
+            case .value, .fragment: false
+            }
+        }
     }
 
     /// The text, and the arguments of its parameters.
@@ -55,6 +63,10 @@ public struct SQL: Sendable {
                 arguments += StatementArguments(values: [value])
             case .fragment(let fragment):
                 let (sql, others) = try fragment.build(in: context)
+                text += sql
+                arguments += others
+            case .request(let request):
+                let (sql, others) = try request.build(in: context)
                 text += sql
                 arguments += others
             }

@@ -116,7 +116,11 @@ extension SQL {
     /// The depth of the deepest expression inside.
     var depth: Int {
         elements.reduce(0) { depth, element in
-            if case .fragment(let fragment) = element { max(depth, fragment.nestingDepth) } else { depth }
+            switch element {
+            case .fragment(let fragment): max(depth, fragment.nestingDepth)
+            case .request(let sql): max(depth, sql.depth)
+            case .sql, .value: depth
+            }
         }
     }
 }

@@ -86,6 +86,7 @@ extension SQL {
             case .sql(let sql, _): sql
             case .value: "?"
             case .fragment: "…"
+            case .request(let sql): sql.plainText
             }
         }.joined()
     }

@@ -11,22 +11,38 @@ extension QueryWriter {
     mutating func rewriteParameters(of sql: SQL, from start: Mark) throws {
         goBack(to: start)
         var shared: [String: DatabaseValue] = [:]
-        for case .sql(let text, let arguments) in sql.elements {
-            if let name = arguments.conflict {
-                throw misuse("two values have the name \(name)", sql: text)
-            }
-            shared.merge(arguments.namedValues) { first, _ in first }
-        }
+        try collectNames(of: sql, &shared)
         var used: Set<String> = []
-        for element in sql.elements {
-            if case .sql(let text, let arguments) = element {
-                try write(text, arguments, shared, &used)
-            } else {
-                try write(literal: SQL(elements: [element]))
-            }
-        }
+        try write(sql, shared, &used)
         if let surplus = shared.keys.sorted().first(where: { !used.contains($0) }) {
             throw misuse("no parameter has the name of the argument \(surplus)", sql: sql.plainText)
+        }
+    }
+
+    /// The named arguments of some SQL, also of requests in it.
+    private func collectNames(of sql: SQL, _ shared: inout [String: DatabaseValue]) throws {
+        for element in sql.elements {
+            switch element {
+            case .sql(let text, let arguments):
+                if let name = arguments.conflict {
+                    throw misuse("two values have the name \(name)", sql: text)
+                }
+                shared.merge(arguments.namedValues) { first, _ in first }
+            case .request(let request): try collectNames(of: request, &shared)
+            case .value, .fragment: break
+            }
+        }
+    }
+
+    private mutating func write(
+        _ sql: SQL, _ shared: [String: DatabaseValue], _ used: inout Set<String>
+    ) throws {
+        for element in sql.elements {
+            switch element {
+            case .sql(let text, let arguments): try write(text, arguments, shared, &used)
+            case .request(let request): try inOwnTables { try $0.write(request, shared, &used) }
+            case .value, .fragment: try write(literal: SQL(elements: [element]))
+            }
         }
     }
 
@@ -65,6 +81,20 @@ extension QueryWriter {
         guard number == arguments.values.count else {
             throw misuse(
                 "wrong number of arguments: \(arguments.values.count) for \(number) parameters", sql: text)
+        }
+    }
+}
+
+extension SQL {
+    /// Whether arguments may have names or numbers, also those of requests inside.
+    var namesParameters: Bool {
+        elements.contains { element in
+            switch element {
+            case .sql(let text, let arguments):
+                !arguments.isEmpty && (!arguments.isPositional || text.mayNameParameters)
+            case .request(let sql): sql.namesParameters
+            case .value, .fragment: false
+            }
         }
     }
 }

@@ -107,8 +107,18 @@ package struct QueryWriter {
                     let (text, arguments) = try fragment.build(in: schema)
                     try write(literal: SQL(sql: text, arguments: arguments))
                 }
+            case .request(let request):
+                if request.namesParameters { return try rewriteParameters(of: sql, from: start) }
+                try inOwnTables { try $0.write(literal: request) }
             }
         }
+    }
+
+    /// Writes SQL whose tables aren't known, and hide those of the enclosing query.
+    mutating func inOwnTables(_ body: (inout QueryWriter) throws -> Void) rethrows {
+        scopes.append(Scope(tables: [], isQualified: false))
+        defer { scopes.removeLast() }
+        try body(&self)
     }
 
     // MARK: - Results

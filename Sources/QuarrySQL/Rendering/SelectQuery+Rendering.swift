@@ -363,10 +363,7 @@ extension QueryWriter {
     mutating func write(_ query: SQLSubquery) throws {
         switch query.content {
         case .query(let query): try write(query)
-        case .sql(let sql):
-            scopes.append(Scope(tables: [], isQualified: false))
-            defer { scopes.removeLast() }
-            try write(literal: sql)
+        case .sql(let sql): try inOwnTables { try $0.write(literal: sql) }
         case .values(let list): try write(rows: list.rows)
         case .name(let name):
             write("SELECT * FROM ")

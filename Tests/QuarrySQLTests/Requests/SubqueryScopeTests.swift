@@ -28,7 +28,7 @@ import Testing
         try expectCondition(Column("teamId") == blues, #""player"."teamId" = (\#(sql))"#)
         try expectCondition(blues.exists(), "EXISTS (\(sql))")
         try expectCondition(
-            SQL("\(Column("teamId")) IN (\(blues.sqlSubquery))").sqlExpression, #""player"."teamId" IN (\#(sql))"#)
+            SQL("\(Column("teamId")) IN (\(blues))").sqlExpression, #""player"."teamId" IN (\#(sql))"#)
         let nested: SQLRequest<Int> =
             "SELECT \(Column("id")) FROM team WHERE \(blues.contains(Column("id"))) AND \(SQL("\(Column("color"))"))"
         try expectCondition(

@@ -15,6 +15,7 @@ import Testing
                 case .value(let value):
                     try SQLLiteral.text(of: value, readsExactly: { _, _ in true }, isUTF8: { true })
                 case .fragment: throw DatabaseError(message: "no connection")
+                case .request(let sql): try text(of: sql)
                 }
             }.joined()
         }

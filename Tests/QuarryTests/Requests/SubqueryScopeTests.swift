@@ -15,6 +15,7 @@ import Testing
             let others = Player.joining(required: Player.team).filter(!blues.contains(Column("teamId")))
             #expect(try others.order(Column("id")).fetchAll(db).map(\.id) == [1, 2, 5])
             #expect(try others.updateAll(db, Column("score").set(to: 0)) == 3)
+            try db.execute(sql: "DELETE FROM award; DELETE FROM profile")
             #expect(try others.deleteAll(db) == 3)
             #expect(try Player.order(Column("id")).fetchAll(db).map(\.id) == [3, 4])
         }
@@ -97,7 +98,7 @@ private struct RandomSubquery {
         case 3: return (request.filter(subquery.exists()), sql + " WHERE EXISTS (\(text))")
         case 4:
             return (
-                request.filter(literal: "\(Column("id")) IN (\(subquery.sqlSubquery))"), sql + " WHERE o.id IN (\(text))"
+                request.filter(literal: "\(Column("id")) IN (\(subquery))"), sql + " WHERE o.id IN (\(text))"
             )
         case 5:
             let union = Sport.Team.select(Column("id"), as: Int.self).filter(Column("id") == 2).union(subquery)
