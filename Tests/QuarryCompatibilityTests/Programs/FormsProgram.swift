@@ -94,7 +94,7 @@ enum FormsProgram: Program {
 
     private static func streams(_ queue: DatabaseQueue) async throws {
         let stream = Pieces()
-        let observation = ValueObservation.tracking { db in try Parent.fetchCount(db) }.print("parents", to: stream)
+        let observation = ValueObservation.tracking { db in try Parent.fetchAll(db).count }.print("parents", to: stream)
         for try await count in observation.values(in: queue, scheduling: .task) {
             print(count)
             break

@@ -171,7 +171,7 @@ import Testing
             #expect(try target.openFiles == [], "\(call)")
             nth += 1
         }
-        #expect(nth == 4)
+        #expect(nth == 3)
         #expect(try contents(of: writer) == restored)
         #expect(try target.bytes.filter { $0.key == "copy" } == bytes)
     }

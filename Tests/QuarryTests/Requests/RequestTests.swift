@@ -201,7 +201,7 @@ import Testing
             let selectable: any SQLSelectable = name.forKey("n")
             let ordering: any SQLOrderingTerm = score.desc
             let expression: any SQLSelectable = score + 1
-            try expectSQL(
+            try expectEmitted(
                 db,
                 #"SELECT "name" AS "n", "score" + 1 FROM player WHERE id IN (SELECT NULL WHERE NULL) ORDER BY "score" DESC"#
             ) {
