@@ -152,12 +152,14 @@ import Testing
                     CREATE VIEW both AS SELECT x FROM a UNION ALL SELECT x FROM b;
                     ATTACH ':memory:' AS more; CREATE TABLE more.m (x); CREATE VIEW more.mv AS SELECT * FROM m
                     """)
+            let isNewer = try Bool.fetchOne(db, sql: "SELECT sqlite_version() > '3.41'") ?? false
             let queries: [(String, [String])] = [
                 ("SELECT COUNT(*) FROM v", ["v"]), ("SELECT COUNT(*) FROM V AS other", ["v"]),
                 ("SELECT COUNT(*) FROM main.v", ["v"]), ("SELECT EXISTS (SELECT 1 FROM v)", ["v"]),
                 ("SELECT (SELECT COUNT(*) FROM v)", ["v"]), ("SELECT COUNT(*) FROM v, w", ["v", "w"]),
                 ("SELECT COUNT(*) FROM vv", ["v", "vv"]), ("SELECT COUNT(*) FROM one", ["one"]),
-                ("SELECT COUNT(*) FROM t", ["temp.t"]), ("SELECT COUNT(*) FROM both", ["both"]),
+                // SQLite 3.54 counts the rows of each part itself, and doesn't name the view.
+                ("SELECT COUNT(*) FROM t", ["temp.t"]), ("SELECT COUNT(*) FROM both", isNewer ? [] : ["both"]),
                 ("SELECT COUNT(*) FROM mv", ["more.mv"]), ("SELECT COUNT(*) FROM b LEFT JOIN v", ["v"]),
                 ("SELECT COUNT(*) FROM b WHERE x IN (SELECT 1 FROM v)", ["v"]),
                 ("SELECT x FROM b WHERE EXISTS (SELECT 1 FROM w)", ["w"]),
