@@ -275,7 +275,7 @@ public final class ClosedDatabaseFiles: Sendable {
         var options = BackupOptions()
         options.replacesExisting = overwrites
         options.files = operations
-        try withSource(source) { queue in try queue.backup(toFile: newPath, options: options) }
+        _ = try withSource(source) { queue in try queue.backup(toFile: newPath, options: options) }
     }
 
     /// Opens a database, as those of the configuration are opened, and closes it.
