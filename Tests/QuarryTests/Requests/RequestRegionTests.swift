@@ -48,8 +48,8 @@ import Testing
     ) throws {
         #expect(try request.databaseRegion(db).description == region, sourceLocation: sourceLocation)
         let recorded = try db.recordingRegion { _ = try request.asRequest(of: Row.self).fetchAll(db) }
-        // SQLite 3.54 prepares some joins again when they run, and doesn't tell which statement that is: then whole tables
-        // are recorded.
+        // SQLite 3.54 prepares some joins again when they run, and doesn't tell which statement that is: then whole
+        // tables are recorded.
         let isNewer = try Bool.fetchOne(db, sql: "SELECT sqlite_version() > '3.41'") ?? false
         let whole = isPreparedAgain && isNewer ? region.replacing(/\[[0-9,]+\]/, with: "") : region
         #expect([region, whole].contains(recorded.region.description), "recorded", sourceLocation: sourceLocation)
