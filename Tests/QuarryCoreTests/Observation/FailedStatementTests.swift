@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// Of a statement that has begun no transaction, nobody is told: a read, and a statement that isn't valid.
+    /// No observer is told of a statement that has begun no transaction: a read, or a statement that is not valid.
     @Test func otherFailuresEndNoTransaction() throws {
         try withTables { db throws in
             let observer = RecordingObserver()
