@@ -132,7 +132,12 @@ public final class DatabasePool: GroupWriter {
         }
         // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()
-        sharedFile?.end.poolWasReleased([readers.group, writer.group])
+        if let end = sharedFile?.end {
+            end.poolWasReleased([readers.group, writer.group])
+        } else {
+            // Here, even if another thread walks through `LiveDatabases` and has retained the writer.
+            _ = writer.group.closeIfUnused()
+        }
     }
 
     // MARK: - Accesses

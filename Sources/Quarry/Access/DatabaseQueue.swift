@@ -148,6 +148,8 @@ public final class DatabaseQueue: GroupWriter {
         LiveDatabases.remove(runner)
         core.leaveLog()
         workers.shutDown()
+        // Here, even if another thread walks through `LiveDatabases` and has retained the runner.
+        _ = runner.group.closeIfUnused()
     }
 
     /// Frees as much memory as possible, after the accesses that were requested earlier.

@@ -1,3 +1,4 @@
+import Foundation
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
@@ -168,6 +169,22 @@ import Testing
     }
 
     /// A statement of the program keeps a reader open that was idle.
+    /// The last reference closes the connections, also while another thread walks through all databases.
+    @Test(arguments: WriterKind.allCases) func releasedDatabasesOfAWalk(_ kind: WriterKind) throws {
+        var database: (any DatabaseWriter)? = try kind.make(folder)
+        try database?.makeTable(1, 2)
+        #expect(try database?.read { db in try db.values() } == [1, 2])
+        let path = folder.file("\(kind.rawValue).sqlite")
+        let writers = LiveDatabases.writers.filter { $0.source.path == path }
+        #expect(writers.count == (kind == .memoryQueue ? 0 : 1))
+        database = nil
+        for writer in writers {
+            #expect(!writer.group.hasOpenConnection)
+            #expect(!(writer.group.barredGroup?.hasOpenConnection ?? false))
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+    }
+
     @Test func statementsOfIdleConnections() throws {
         let database = SharedDatabase(path: path)
         let message = "unable to close a reader of \(path): unfinalized statements keep a connection open that was idle"

@@ -224,7 +224,8 @@ extension BadInput {
             "a backup to a database whose access is over",
             "SQLITE_MISUSE: Database was used outside of its access."
         ) { queue in
-            let copy = try DatabaseQueue().writeWithoutTransaction { db in db }
+            let other = try DatabaseQueue()
+            let copy = try other.writeWithoutTransaction { db in db }
             try queue.read { db in try db.backup(to: copy) }
         },
         .queue(
