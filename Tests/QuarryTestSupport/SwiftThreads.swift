@@ -15,8 +15,8 @@ public enum SwiftThreads {
 
     /// Records an issue if the current thread may not block.
     ///
-    /// - parameter name: what the thread is about to wait for.
-    static func willBlock(until name: String) {
+    /// - parameter name: what the thread is about to wait for, or to compute.
+    public static func willBlock(until name: String) {
         guard !mayBlock else { return }
         Issue.record("one of Swift's threads waits until \(name): the test needs the trait .blocksSwiftThreads")
     }

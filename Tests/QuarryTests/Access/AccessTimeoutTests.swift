@@ -114,7 +114,7 @@ import Testing
             try await pool.write(timeout: .seconds(600)) { db in
                 try db.insert(1)
                 runs.reach()
-                try db.runForever()
+                try db.runUntilTimeout()
             }
         }
         if whileWaiting {
@@ -185,17 +185,17 @@ import Testing
         try writer.makeTable(1)
         for error in [
             await expectError(DatabaseError.self) {
-                try await writer.read(timeout: Self.reaching) { db in try db.runForever() }
+                try await writer.read(timeout: Self.reaching) { db in try db.runUntilTimeout() }
             },
             await expectError(DatabaseError.self) {
                 try await writer.write(timeout: Self.reaching) { db in
                     try db.insert(2)
-                    try db.runForever()
+                    try db.runUntilTimeout()
                 }
             },
             try await onOwnThread {
                 expectError(DatabaseError.self) {
-                    try writer.read(timeout: Self.reaching) { db in try db.runForever() }
+                    try writer.read(timeout: Self.reaching) { db in try db.runUntilTimeout() }
                 }
             },
             try await onOwnThread {
@@ -227,7 +227,7 @@ import Testing
             AnyDatabaseReader(try pool.makeSnapshot()),
         ] as [any DatabaseReader] {
             await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
-                try await snapshot.read(timeout: Self.reaching) { db in try db.runForever() }
+                try await snapshot.read(timeout: Self.reaching) { db in try db.runUntilTimeout() }
             }
             #expect(try await snapshot.read(timeout: .seconds(60)) { db in try db.values() } == [])
         }
@@ -240,7 +240,7 @@ import Testing
         await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
             try await writer.write(timeout: Self.reaching) { db in
                 try db.insert(2)
-                try? db.runForever()
+                try? db.runUntilTimeout()
                 expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") { try db.insert(3) }
                 #expect(db.isInsideTransaction)
             }
@@ -250,7 +250,7 @@ import Testing
         #expect(
             try await writer.read(timeout: Self.reaching) { db in
                 let values = try db.values()
-                try? db.runForever()
+                try? db.runUntilTimeout()
                 return values
             } == [1])
     }
@@ -260,12 +260,12 @@ import Testing
         configuration.statementTimeout = 0.01
         let queue = try DatabaseQueue(configuration: configuration)
         await expectError(.SQLITE_INTERRUPT, "statement timeout: it ran longer than 0.01 seconds") {
-            try await queue.read(timeout: .seconds(600)) { db in try db.runForever() }
+            try await queue.read(timeout: .seconds(600)) { db in try db.runUntilTimeout() }
         }
         configuration.statementTimeout = 600
         let patient = try DatabaseQueue(configuration: configuration)
         await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
-            try await patient.read(timeout: Self.reaching) { db in try db.runForever() }
+            try await patient.read(timeout: Self.reaching) { db in try db.runUntilTimeout() }
         }
     }
 
@@ -312,7 +312,7 @@ import Testing
         try await onOwnThread {
             try pool.read(timeout: .seconds(600)) { db in
                 expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
-                    try pool.write(timeout: Self.reaching) { db in try db.runForever() }
+                    try pool.write(timeout: Self.reaching) { db in try db.runUntilTimeout() }
                 }
                 try pool.write { db in try db.insert(1) }
                 #expect(try db.values() == [])

@@ -57,7 +57,7 @@ import Testing
         try await access.run(writer) { _ in }
     }
 
-    @Test(arguments: Situation.all) func inAStatement(_ situation: Situation) async throws {
+    @Test(.blocksSwiftThreads, arguments: Situation.all) func inAStatement(_ situation: Situation) async throws {
         let writer = try await make(situation)
         let access = situation.access
         let hasBegun = Step("the statement is about to run")

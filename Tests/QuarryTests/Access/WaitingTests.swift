@@ -308,15 +308,15 @@ import Testing
         ] as [any DatabaseWriter] {
             try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
             for error in [
-                await expectError(DatabaseError.self) { try await writer.read { db in try db.runForever() } },
+                await expectError(DatabaseError.self) { try await writer.read { db in try db.runUntilTimeout() } },
                 await expectError(DatabaseError.self) {
                     try await writer.write { db in
                         try db.insert(1)
-                        try db.runForever()
+                        try db.runUntilTimeout()
                     }
                 },
                 try await onOwnThread {
-                    expectError(DatabaseError.self) { try writer.read { db in try db.runForever() } }
+                    expectError(DatabaseError.self) { try writer.read { db in try db.runUntilTimeout() } }
                 },
             ] {
                 #expect(error?.resultCode == .SQLITE_INTERRUPT)

@@ -66,6 +66,12 @@ extension Database {
     /// Runs until it is interrupted: the rows of an endless query. It throws after some minutes, so that a test ends
     /// whose canceller has failed.
     func runForever() throws {
+        SwiftThreads.willBlock(until: "an endless query is interrupted")
+        try runUntilTimeout()
+    }
+
+    /// As `runForever`, in a test whose timeout ends the query: no task of the test needs a thread meanwhile.
+    func runUntilTimeout() throws {
         try interrupting(at: SystemClock.monotonicNanoseconds() + UInt64(2 * Step.patience * 1e9)) {
             try execute(
                 sql: """

@@ -209,7 +209,7 @@ extension BadInput {
         ) { _ in
             var configuration = Configuration()
             configuration.statementTimeout = 0.01
-            try DatabaseQueue(configuration: configuration).read { db in try db.runForever() }
+            try DatabaseQueue(configuration: configuration).read { db in try db.runUntilTimeout() }
         },
         .pool(
             "more than may wait",

@@ -46,7 +46,8 @@ import Testing
         #expect(throws: DatabaseError.self) { try closed.get() }
     }
 
-    @Test(arguments: WriterKind.allCases) func cancellingRollsTheRunningMigrationBack(kind: WriterKind) async throws {
+    @Test(.blocksSwiftThreads, arguments: WriterKind.allCases)
+    func cancellingRollsTheRunningMigrationBack(kind: WriterKind) async throws {
         let folder = try TemporaryFolder()
         let writer = try kind.make(folder)
         let runs = Step("the migration runs")

@@ -136,7 +136,7 @@ import Testing
         _ = try await received.value(1)
         try writer.change { db in
             try db.insert(1)
-            #expect(throws: DatabaseError.self) { try db.runForever() }
+            #expect(throws: DatabaseError.self) { try db.runUntilTimeout() }
             try db.insert(2)
         }
         #expect(try await received.value(2) == [0, 2])
