@@ -22,7 +22,7 @@ extension Configuration {
                 configuration, path: path, readonly: readonly, options, core, role, configuredTracers, remote,
                 followsTask: followsTask)
             // The log of a reader, or a journal, is opened by a later statement.
-            if FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle(.connections) }
+            if LiveDatabases.hasAny, FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle(.connections) }
             return database
         } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
             DatabaseMemory.releaseIdle()

@@ -18,28 +18,28 @@ struct LeaseSlots {
         var state: State
         /// Whether the connection is to be dropped: when it comes back, or at the end of the barrier that has it.
         var retires = false
+        /// The tick in which the slot came back, if it is idle.
+        var tick = 0
+        /// Of the first elements, as many as there are idle slots: the number of one of them. The last one back is the
+        /// last here, and is leased first. In this array because a second one would be one more allocation.
+        var idleSlot = 0
     }
 
     private var slots: [Slot]
-    /// The idle slots, each with the tick in which it came back. The last one back is leased first.
-    private var idle: [(slot: Int, tick: Int)]
-    private var unopened: [Int]
+    private(set) var idleCount: Int
     /// The number of slots that accesses have.
     private(set) var leasedCount = 0
 
     /// - parameter opened: the number of slots that have a connection from the start.
     init(capacity: Int, opened: Int) {
-        slots = (0..<capacity).map { Slot(state: $0 < opened ? .idle : .unopened) }
-        idle = (0..<opened).map { ($0, 0) }
-        unopened = Array((opened..<capacity).reversed())
+        slots = (0..<capacity).map { Slot(state: $0 < opened ? .idle : .unopened, idleSlot: $0) }
+        idleCount = opened
     }
 
     func state(of slot: Int) -> State { slots[slot].state }
 
-    var idleCount: Int { idle.count }
-
     /// The number of slots that no access has.
-    var freeCount: Int { idle.count + unopened.count }
+    var freeCount: Int { slots.count - leasedCount }
 
     func retires(_ slot: Int) -> Bool { slots[slot].retires }
 
@@ -47,7 +47,9 @@ struct LeaseSlots {
 
     /// An access gets an idle slot; nil if there is none.
     mutating func takeIdle(as state: State = .leased) -> Int? {
-        guard let (slot, _) = idle.popLast() else { return nil }
+        guard idleCount > 0 else { return nil }
+        idleCount -= 1
+        let slot = slots[idleCount].idleSlot
         slots[slot].state = state
         leasedCount += 1
         return slot
@@ -55,7 +57,7 @@ struct LeaseSlots {
 
     /// An access gets a slot without a connection, of which there is one.
     mutating func takeUnopened(as state: State) -> Int {
-        let slot = unopened.removeLast()
+        let slot = slots.firstIndex { $0.state == .unopened }!
         slots[slot].state = state
         leasedCount += 1
         return slot
@@ -63,9 +65,9 @@ struct LeaseSlots {
 
     /// An access gets a certain slot, if that is idle.
     mutating func take(_ slot: Int) -> Bool {
-        guard slots[slot].state == .idle, let index = idle.lastIndex(where: { $0.slot == slot }) else { return false }
-        idle.remove(at: index)
+        guard slots[slot].state == .idle else { return false }
         slots[slot].state = .leased
+        removeOthersFromIdle()
         leasedCount += 1
         return true
     }
@@ -75,9 +77,8 @@ struct LeaseSlots {
     /// - returns: whether the slot has come back.
     mutating func giveBack(_ slot: Int, tick: Int) -> Bool {
         guard isTaken(slot) else { return false }
-        slots[slot].state = .idle
         leasedCount -= 1
-        idle.append((slot, tick))
+        appendIdle(slot, tick: tick)
         return true
     }
 
@@ -86,9 +87,8 @@ struct LeaseSlots {
     /// - returns: whether the slot has come back.
     mutating func giveBackUnopened(_ slot: Int) -> Bool {
         guard isTaken(slot) else { return false }
-        slots[slot] = Slot(state: .unopened)
         leasedCount -= 1
-        unopened.append(slot)
+        empty(slot)
         return true
     }
 
@@ -105,10 +105,8 @@ struct LeaseSlots {
     ///
     /// - returns: false if an access has the slot, or if it has a connection.
     mutating func adopt(_ slot: Int, tick: Int) -> Bool {
-        guard slots[slot].state == .unopened, let index = unopened.firstIndex(of: slot) else { return false }
-        unopened.remove(at: index)
-        slots[slot].state = .idle
-        idle.append((slot, tick))
+        guard slots[slot].state == .unopened else { return false }
+        appendIdle(slot, tick: tick)
         return true
     }
 
@@ -119,8 +117,8 @@ struct LeaseSlots {
         switch slots[slot].state {
         case .unopened: return true
         case .idle:
-            idle.removeAll { $0.slot == slot }
             empty(slot)
+            removeOthersFromIdle()
             return true
         case .leased, .lent: return false
         }
@@ -136,16 +134,37 @@ struct LeaseSlots {
     /// - returns: the slots whose connections are to be dropped.
     mutating func dropIdle(where isDropped: (_ tick: Int, _ retires: Bool) -> Bool) -> [Int] {
         var dropped: [Int] = []
-        for (slot, tick) in idle where isDropped(tick, slots[slot].retires) { dropped.append(slot) }
+        for index in 0..<idleCount {
+            let slot = slots[index].idleSlot
+            if isDropped(slots[slot].tick, slots[slot].retires) { dropped.append(slot) }
+        }
         if dropped.isEmpty { return [] }
         for slot in dropped { empty(slot) }
-        let slots = slots
-        idle.removeAll { slots[$0.slot].state != .idle }
+        removeOthersFromIdle()
         return dropped
     }
 
     private mutating func empty(_ slot: Int) {
-        slots[slot] = Slot(state: .unopened)
-        unopened.append(slot)
+        slots[slot].state = .unopened
+        slots[slot].retires = false
+    }
+
+    private mutating func appendIdle(_ slot: Int, tick: Int) {
+        slots[slot].state = .idle
+        slots[slot].tick = tick
+        slots[idleCount].idleSlot = slot
+        idleCount += 1
+    }
+
+    /// Some slots of the list of idle ones aren't idle any more.
+    private mutating func removeOthersFromIdle() {
+        var count = 0
+        for index in 0..<idleCount {
+            let slot = slots[index].idleSlot
+            guard slots[slot].state == .idle else { continue }
+            slots[count].idleSlot = slot
+            count += 1
+        }
+        idleCount = count
     }
 }

@@ -36,6 +36,9 @@ enum LiveDatabases {
         }
     }
 
+    /// Whether a database is open, besides one that is just being opened.
+    static var hasAny: Bool { first.withLock { $0 != nil } }
+
     /// The writers of the databases.
     static var writers: [AccessRunner] {
         first.withLock { first in

@@ -360,7 +360,7 @@ import Testing
         #expect(machine.releaseBarrier(now: 0).map(\.text) == ["drop 1"])
         #expect(machine.idleCount == 0)
         // Both are new.
-        for (name, slot) in [("c", 1), ("d", 0)] { #expect(ask(&machine, name) == .granted(.open(slot))) }
+        for (name, slot) in [("c", 0), ("d", 1)] { #expect(ask(&machine, name) == .granted(.open(slot))) }
         for slot in 0..<2 { #expect(machine.release(slot) { 0 }.isEmpty) }
     }
 
