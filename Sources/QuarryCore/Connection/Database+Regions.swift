@@ -4,6 +4,19 @@ struct ReadRegion {
 
     /// The region of the next statement with some SQL and arguments, if its request knows the rows.
     var expectation: (sql: String, arguments: StatementArguments, region: DatabaseRegion)?
+
+    /// The statement that has begun last, if its request knows the rows, and if no other statement has yet to take its
+    /// first step.
+    fileprivate var expected: ExpectedStatement?
+
+    /// What SQLite reports when it prepares the statement again, as newer versions do when an argument tells them more
+    /// (`sqlite3_bind`), is known: whole tables of which the request knows the rows.
+    fileprivate struct ExpectedStatement {
+        let statement: Statement
+        let repreparations: CInt
+        /// The region that SQLite has reported.
+        let reads: DatabaseRegion
+    }
 }
 
 extension Database {
@@ -40,7 +53,13 @@ extension Database {
     private func noteOwnReads() {
         guard let accessRecorder, accessRecorder.hasOwnReport else { return }
         let report = accessRecorder.takeOwnReport()
-        if readRegion != nil { readRegion?.region.formUnion((try? reads(of: report)) ?? .fullDatabase) }
+        guard let readRegion else { return }
+        if let expected = readRegion.expected, expected.statement.handle.repreparationCount != expected.repreparations,
+            accesses(of: expected.statement).reads == expected.reads
+        {
+            return
+        }
+        self.readRegion?.region.formUnion((try? reads(of: report)) ?? .fullDatabase)
     }
 
     /// Says that a region is read, in a way that this connection can't see.
@@ -68,10 +87,17 @@ extension Database {
         // The expectation is taken first: a statement that is prepared meanwhile must not find it.
         let expectation = readRegion?.expectation
         readRegion?.expectation = nil
+        noteOwnReads()
+        readRegion?.expected = nil
+        let reads = accesses(of: statement).reads
         if let expectation, expectation.sql == statement.sql, expectation.arguments == statement.arguments {
             readRegion?.region.formUnion(expectation.region)
+            if activeStatements.newestFirst.allSatisfy({ $0.handle.isBusy }) {
+                readRegion?.expected = ReadRegion.ExpectedStatement(
+                    statement: statement, repreparations: statement.handle.repreparationCount, reads: reads)
+            }
         } else {
-            readRegion?.region.formUnion(accesses(of: statement).reads)
+            readRegion?.region.formUnion(reads)
         }
     }
 

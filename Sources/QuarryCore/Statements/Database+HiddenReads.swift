@@ -1,14 +1,20 @@
 extension Database {
-    /// The tables that a statement reads and SQLite doesn't report: those of `NATURAL` joins and of `USING`, in the
-    /// statement or in a view.
+    /// The tables and views that a statement reads and SQLite doesn't report.
     ///
+    /// The tables are those of `NATURAL` joins and of `USING`, in the statement or in a view.
     /// SQLite doesn't tell the authorizer which columns such a join compares, nor, if it compares several, that it
     /// reads the tables. The statement's program names them: <https://www.sqlite.org/opcode.html#OpenRead>.
+    ///
+    /// SQLite 3.54 counts the rows of a `UNION ALL` view in each part, and doesn't name the view. So each view that the
+    /// SQL may name belongs to the region: one too many costs a fetch when it is defined anew.
     func hiddenReads(ofSQL sql: String) throws(LookupFailure) -> DatabaseRegion {
-        if Substring(sql).utf8.firstUnreportedJoin == nil {
-            guard try views.hidingMayBeNamed(in: sql) else { return DatabaseRegion() }
+        let views = try views
+        var region = DatabaseRegion()
+        for view in views.mayBeNamed(in: sql) { region.formUnion(DatabaseRegion(view, columns: [])) }
+        if Substring(sql).utf8.firstUnreportedJoin != nil || views.hidingMayBeNamed(in: sql) {
+            region.formUnion(try openedTables(ofSQL: sql) ?? .fullDatabase)
         }
-        return try openedTables(ofSQL: sql) ?? .fullDatabase
+        return region
     }
 
     /// The views of all schemas.
@@ -98,7 +104,10 @@ struct KnownViews {
 
     let state: State
 
-    private let names: [TableName]
+    private let views: [View]
+
+    /// The words of the names of the views.
+    private let wordsOfNames: [[String]]
 
     /// The words of the names of the views with such joins, and of those that read them; nil if any SQL may name one.
     private let words: [String]?
@@ -106,7 +115,8 @@ struct KnownViews {
     /// - parameter views: all views.
     init(_ views: [View], _ state: State) {
         self.state = state
-        names = views.map(\.name)
+        self.views = views
+        wordsOfNames = views.map { Self.words(ofName: $0.name) }
         words = Self.words(ofHiding: views)
     }
 
@@ -114,16 +124,38 @@ struct KnownViews {
         var words: [String] = []
         var others = views
         while let index = others.firstIndex(where: { $0.hasUnreportedJoin || $0.sql.utf8.hasWord(in: words) }) {
-            let wordsOfName = others.remove(at: index).name.name.utf8.words
+            let wordsOfName = Self.words(ofName: others.remove(at: index).name)
             guard !wordsOfName.isEmpty else { return nil }
-            words += wordsOfName.map { String(decoding: $0.map { $0 & 0xDF }, as: UTF8.self) }
+            words += wordsOfName
         }
         return words
     }
 
+    private static func words(ofName name: TableName) -> [String] {
+        name.name.utf8.words.map { String(decoding: $0.map { $0 & 0xDF }, as: UTF8.self) }
+    }
+
     /// The views with one of some names, in all schemas.
     func named(_ names: Set<String>) -> [TableName] {
-        self.names.filter { view in names.contains { $0.isSameName(as: view.name) } }
+        views.map(\.name).filter { view in names.contains { $0.isSameName(as: view.name) } }
+    }
+
+    /// The views of whose names some SQL has a word, and those that such views have a word of.
+    func mayBeNamed(in sql: String) -> [TableName] {
+        if views.isEmpty { return [] }
+        var found: [TableName] = []
+        var texts = [sql]
+        var others = Array(views.indices)
+        while let text = texts.popLast() {
+            others.removeAll { index in
+                let words = wordsOfNames[index]
+                guard words.isEmpty || text.utf8.hasWord(in: words) else { return false }
+                found.append(views[index].name)
+                texts.append(views[index].sql)
+                return true
+            }
+        }
+        return found
     }
 
     /// Whether some SQL has a word of the name of a view with such a join.
