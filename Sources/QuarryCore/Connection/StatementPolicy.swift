@@ -3,8 +3,8 @@ protocol StatementPolicy: AnyObject {
     /// Throws if the statement that begins at a byte of some SQL must not be prepared.
     func willPrepare(_ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String) throws(DatabaseError)
 
-    /// Called with each prepared statement.
-    func didPrepare(_ statement: Statement)
+    /// Throws if a statement that was prepared must not run.
+    func didPrepare(_ statement: Statement, _ database: Database) throws(DatabaseError)
 
     /// Removes and returns the reason of a failure.
     ///

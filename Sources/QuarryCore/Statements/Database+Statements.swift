@@ -236,7 +236,7 @@ extension Database {
                 } else {
                     try remoteStatement(handle, sql: sql[lower..<upper], persistent: persistent)
                 }
-            statementPolicy?.didPrepare(statement)
+            try statementPolicy?.didPrepare(statement, self)
             return (statement, end)
         case .empty:
             return (nil, end)

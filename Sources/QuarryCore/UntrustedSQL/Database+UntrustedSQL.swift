@@ -78,6 +78,16 @@ extension Database {
         }
     }
 
+    /// The number of calls of functions in a statement's program: <https://www.sqlite.org/opcode.html#Function>.
+    ///
+    /// SQLite doesn't ask the authorizer about each: it copies the expressions of a subquery that is merged into the
+    /// outer query.
+    fileprivate func functionCallCount(ofSQL sql: String) throws(LookupFailure) -> Int {
+        try lookUp("EXPLAIN \(sql)") { operation in
+            ["Function", "PureFunc"].contains(StatementColumns.string(operation, 1)) ? 1 : 0
+        }.reduce(0, +)
+    }
+
     /// Lets SQLite connect to the virtual tables that may be used. It prepares statements for that which no policy
     /// allows.
     private func connect(_ rules: UntrustedSQLRules) throws {
@@ -130,12 +140,26 @@ private final class UntrustedSQLGuard: StatementPolicy {
         }
     }
 
-    func didPrepare(_ statement: Statement) {
+    func didPrepare(_ statement: Statement, _ database: Database) throws(DatabaseError) {
         if statements.count == nextPruning {
             statements.removeAll { $0.statement == nil }
             nextPruning = 2 * statements.count + 64
         }
         statements.append(WeakStatement(statement: statement))
+        let count: Int
+        do {
+            count = try database.functionCallCount(ofSQL: statement.sql)
+        } catch {
+            throw DatabaseError(resultCode: ResultCode(rawValue: error.code), sql: statement.sql)
+        }
+        let maximum = rules.policy.maximumFunctionCallCount
+        guard count > maximum else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_TOOBIG,
+            message: """
+                the statement has \(count) calls of functions, more than \(maximum) \
+                (UntrustedSQLPolicy.maximumFunctionCallCount)
+                """, sql: statement.sql)
     }
 
     func takeRefusal(_ code: ResultCode) -> DatabaseError? {

@@ -62,8 +62,8 @@ public struct UntrustedSQLPolicy: Sendable {
     /// How long the SQL may run, from the beginning of `withUntrustedSQL` on.
     ///
     /// SQLite doesn't interrupt the call of a function, nor a row whose expressions don't branch:
-    /// `maximumValueLength` and `maximumInstructionCount` bound these. A hundred calls of `instr` in one row may take
-    /// 10 s.
+    /// `maximumValueLength` and `maximumFunctionCallCount` bound these. A hundred calls of `LIKE` in one row may take
+    /// 2 s.
     public var timeout = Duration.seconds(1)
 
     /// The number of rows that `fetchUntrusted` returns at most. More rows are an error.
@@ -74,8 +74,7 @@ public struct UntrustedSQLPolicy: Sendable {
 
     /// Bytes of a text, a blob or a row (`SQLITE_LIMIT_LENGTH`).
     ///
-    /// One call of `instr` or `replace` takes up to a fifth of a second for the default, and a hundred times as long
-    /// for ten times as many bytes.
+    /// One call of `LIKE` takes up to a fiftieth of a second for the default.
     public var maximumValueLength = 100_000
 
     /// Bytes of a statement (`SQLITE_LIMIT_SQL_LENGTH`).
@@ -95,6 +94,9 @@ public struct UntrustedSQLPolicy: Sendable {
 
     /// Arguments of a function (`SQLITE_LIMIT_FUNCTION_ARG`).
     public var maximumFunctionArgumentCount = 8
+
+    /// Calls of functions in a prepared statement, also of `LIKE` and other operators that are functions.
+    public var maximumFunctionCallCount = 100
 
     /// Bytes of a LIKE or GLOB pattern (`SQLITE_LIMIT_LIKE_PATTERN_LENGTH`).
     public var maximumPatternLength = 50
@@ -167,16 +169,16 @@ public struct UntrustedSQLPolicy: Sendable {
     ///
     /// Not among them are `load_extension`, functions that tell of the library and the connection, table-valued
     /// functions such as `json_each`, and functions of the program. Nor are functions of which one call may take
-    /// seconds that no timeout ends, or hundreds of megabytes: `printf` and `format`; `trim`, `ltrim`, `rtrim` and
+    /// long, which no timeout ends, or hundreds of megabytes: `printf` and `format`; `instr` and `replace`; `trim`, `ltrim`, `rtrim` and
     /// `unhex`; `json_patch` and `json_pretty`; `json_group_array` and `json_group_object`; `median` and the
     /// percentiles; `highlight`, `snippet` and `matchinfo` of full-text search.
     ///
     /// See <https://www.sqlite.org/lang_corefunc.html>.
     public static let harmlessFunctions: [String] = [
         // https://www.sqlite.org/lang_corefunc.html
-        "abs", "char", "coalesce", "concat", "concat_ws", "glob", "hex", "if", "ifnull", "iif", "instr", "length",
+        "abs", "char", "coalesce", "concat", "concat_ws", "glob", "hex", "if", "ifnull", "iif", "length",
         "like", "likelihood", "likely", "lower", "max", "min", "nullif", "octet_length", "quote", "random",
-        "randomblob", "replace", "round", "sign", "soundex", "substr", "substring", "typeof", "unicode", "unistr",
+        "randomblob", "round", "sign", "soundex", "substr", "substring", "typeof", "unicode", "unistr",
         "unlikely", "upper", "zeroblob",
         // https://www.sqlite.org/lang_aggfunc.html
         "avg", "count", "group_concat", "string_agg", "sum", "total",
@@ -220,7 +222,7 @@ public struct UntrustedSQLPolicy: Sendable {
             ("maximumColumnCount", maximumColumnCount), ("maximumExpressionDepth", maximumExpressionDepth),
             ("maximumCompoundCount", maximumCompoundCount), ("maximumInstructionCount", maximumInstructionCount),
             ("maximumFunctionArgumentCount", maximumFunctionArgumentCount),
-            ("maximumPatternLength", maximumPatternLength), ("maximumArgumentCount", maximumArgumentCount),
+            ("maximumFunctionCallCount", maximumFunctionCallCount), ("maximumPatternLength", maximumPatternLength), ("maximumArgumentCount", maximumArgumentCount),
         ] where value < 0 || value > Int(CInt.max) {
             throw DatabaseError.misuse("UntrustedSQLPolicy.\(name) must be from 0 to \(CInt.max), not \(value)")
         }

@@ -33,6 +33,8 @@ import Testing
         ("printf", "SELECT printf('%.999999999c', 'x')", "SELECT printf('%d', 1)"),
         ("printf", "SELECT printf('%.*c', 999999999, 'x')", "SELECT PRINTF('%d', 1)"),
         ("format", "SELECT format('%.999999999c', 'x')", "SELECT format('%d', 1)"),
+        ("instr", "SELECT instr(\(long), \(long) || '1')", "SELECT instr('a', 'a')"),
+        ("replace", "SELECT replace(\(long), \(long) || '1', '')", "SELECT replace('1', '2', '')"),
         ("trim", "SELECT trim(\(long), \(long) || '1')", "SELECT trim(' 1 ')"),
         ("ltrim", "SELECT ltrim(\(long), \(long) || '1')", "SELECT ltrim(' 1')"),
         ("rtrim", "SELECT rtrim(\(long), \(long) || '1')", "SELECT rtrim('1 ')"),

@@ -7,8 +7,9 @@ import Testing
 /// SQL of users: what it may read, and what it can't do.
 @Suite(.timeLimit(.minutes(2))) struct UntrustedSQLTests {
     /// Tables and views, of which a policy allows some.
-    func queue() throws -> DatabaseQueue {
+    func queue(_ execution: AsyncExecution = .automatic) throws -> DatabaseQueue {
         var configuration = Configuration()
+        configuration.asyncExecution = execution
         configuration.prepareDatabase { db in
             db.add(function: DatabaseFunction("own", argumentCount: 1, pure: true) { $0[0] })
             try db.attach(":memory:", as: "archive")
@@ -222,7 +223,7 @@ import Testing
     @Test(arguments: [
         ("SELECT zeroblob(1000000000)", ResultCode.SQLITE_TOOBIG),
         ("SELECT randomblob(2000000)", .SQLITE_TOOBIG),
-        ("SELECT replace(hex(zeroblob(100000)), '00', hex(zeroblob(1000)))", .SQLITE_TOOBIG),
+        ("SELECT hex(zeroblob(100000)) || 'x'", .SQLITE_TOOBIG),
         ("SELECT length(group_concat(hex(zeroblob(400000)))) FROM player, player, player", .SQLITE_TOOBIG),
         ("SELECT COUNT(*) FROM player a, player b, \(Self.manyTables)", .SQLITE_INTERRUPT),
         (
@@ -277,6 +278,49 @@ import Testing
                 (UntrustedSQLPolicy.maximumInstructionCount)
                 """)
         #expect(try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM (VALUES \(values))") } == 90)
+    }
+
+    /// SQLite copies the expressions of a subquery, and asks the authorizer about one of them.
+    @Test(arguments: [
+        ("SELECT \(Array(repeating: "abs(id)", count: 101).joined(separator: " + ")) FROM player", 101),
+        (
+            "SELECT \(Array(repeating: "x", count: 150).joined(separator: " + ")) FROM (SELECT name LIKE '%a' AS x FROM player)",
+            150
+        ),
+        ("SELECT (SELECT \(manyCalls) FROM player) + \(manyCalls) FROM player", 120),
+        ("WITH t AS (SELECT id, \(manyCalls) AS x FROM player) SELECT x + \(manyCalls) FROM t", 120),
+        ("SELECT 1 FROM player WHERE \(Array(repeating: "name GLOB 'a*b'", count: 101).joined(separator: " AND "))", 101),
+    ])
+    func tooManyCalls(_ sql: String, _ count: Int) throws {
+        let queue = try queue()
+        var policy = policy
+        policy.maximumExpressionDepth = 1_000
+        let error = expectError(.SQLITE_TOOBIG) { try queue.fetchUntrusted(sql, policy: policy) }
+        let message = try #require(error?.message)
+        #expect(message.hasPrefix("the statement has "), "\(message)")
+        #expect(
+            message.hasSuffix(" calls of functions, more than 100 (UntrustedSQLPolicy.maximumFunctionCallCount)"),
+            "\(message)")
+        policy.maximumFunctionCallCount = count
+        _ = try queue.fetchUntrusted(sql, policy: policy)
+        // Nothing is left behind.
+        #expect(try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") } == 2)
+    }
+
+    private static let manyCalls = Array(repeating: "abs(id)", count: 60).joined(separator: " + ")
+
+    /// A row of the most expensive calls that are allowed ends in a small multiple of the timeout.
+    @Test func aRowOfTheMostExpensiveCalls() throws {
+        var policy = policy
+        policy.timeout = .milliseconds(100)
+        policy.maximumExpressionDepth = 1_000
+        let calls = Array(repeating: "(name LIKE '%_00000000000000000000000000000000000000000000001')", count: 100)
+        let sql = "SELECT \(calls.joined(separator: " + ")) FROM player ORDER BY 1"
+        let queue = try queue()
+        try queue.write { db in try db.execute(sql: "UPDATE player SET name = hex(zeroblob(49999)) || id") }
+        let clock = ContinuousClock()
+        let duration = clock.measure { expectError(.SQLITE_INTERRUPT) { try queue.fetchUntrusted(sql, policy: policy) } }
+        #expect(duration < .seconds(20), "\(duration)")
     }
 
     // MARK: - Nothing is left behind
@@ -444,7 +488,7 @@ import Testing
     }
 
     @Test func cancellation() async throws {
-        let queue = try queue()
+        let queue = try queue(.offloaded)
         var policy = policy
         policy.allowsRecursion = true
         policy.timeout = .seconds(600)
@@ -457,6 +501,7 @@ import Testing
             try await queue.read { db in
                 try db.withUntrustedSQL(unbounded) {
                     runs.reach()
+                    SwiftThreads.willBlock(until: "an endless query is interrupted")
                     try db.execute(sql: endless)
                 }
             }
