@@ -101,6 +101,7 @@ extension SQLLiteral {
     /// ```
     ///
     /// Text in quotes and comments is unchanged. Two minus signs would begin a comment: `-?` with -1 becomes `-(-1)`.
+    /// An integer would be the index of a column: `ORDER BY ?` with 1 becomes `ORDER BY (0 + 1)`.
     ///
     /// - parameter literal: returns the literal of a value.
     /// - throws: `SQLITE_MISUSE` if the number of parameters differs from the number of arguments.
@@ -111,16 +112,23 @@ extension SQLLiteral {
         var scanner = SQLScanner(sql)
         var text: [UInt8] = []
         var position = 0
+        var terms = TermScanner()
         func append(literalOf value: DatabaseValue) throws {
             let sql = try literal(value)
-            let beginsComment = sql.hasPrefix("-") && text.last == UInt8(ascii: "-")
-            text += Array((beginsComment ? "(\(sql))" : sql).utf8)
+            if case .int64 = value.rawStorage, terms.isAtStart {
+                text += Array("(0 + \(sql))".utf8)
+            } else {
+                let beginsComment = sql.hasPrefix("-") && text.last == UInt8(ascii: "-")
+                text += Array((beginsComment ? "(\(sql))" : sql).utf8)
+            }
         }
         while let token = scanner.next() {
             guard case .parameter(let name) = token.kind else {
+                terms.see(scanner.bytes[token.range])
                 text += scanner.bytes[token.range]
                 continue
             }
+            defer { terms.seeOperand() }
             if let name, let value = arguments.namedValues[name] {
                 try append(literalOf: value)
             } else if position < arguments.values.count {
@@ -138,5 +146,57 @@ extension SQLLiteral {
                 sql: sql)
         }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Finds the beginnings of the terms of ORDER BY and GROUP BY, where SQLite takes a number for the index of a column:
+/// <https://www.sqlite.org/lang_select.html#the_order_by_clause>.
+private struct TermScanner {
+    /// Whether the next token begins a term, or follows signs and parentheses that do.
+    private(set) var isAtStart = false
+
+    private var depth = 0
+    /// The depths of the lists of terms.
+    private var lists: [Int] = []
+    /// Whether the last word was ORDER or GROUP.
+    private var mayBegin = false
+
+    /// - parameter token: no parameter.
+    mutating func see(_ token: ArraySlice<UInt8>) {
+        guard let first = token.first else { return }
+        if first <= UInt8(ascii: " ") || token.starts(with: "--".utf8) || token.starts(with: "/*".utf8)
+            || token.starts(with: "\u{FEFF}".utf8)
+        {
+            return
+        }
+        switch first {
+        case UInt8(ascii: "("): depth += 1
+        case UInt8(ascii: ")"):
+            depth -= 1
+            lists.removeAll { $0 > depth }
+            seeOperand()
+        case UInt8(ascii: ","): isAtStart = lists.last == depth
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): break
+        default: see(word: String(decoding: token, as: UTF8.self).uppercased())
+        }
+    }
+
+    private mutating func see(word: String) {
+        let begins = mayBegin && word == "BY"
+        seeOperand()
+        switch word {
+        case "ORDER", "GROUP": mayBegin = true
+        case "BY" where begins:
+            lists.append(depth)
+            isAtStart = true
+        case "HAVING", "WINDOW", "UNION", "INTERSECT", "EXCEPT", "LIMIT", ";": lists.removeAll { $0 == depth }
+        default: break
+        }
+    }
+
+    /// A parameter, or another token that ends the beginning of a term.
+    mutating func seeOperand() {
+        isAtStart = false
+        mayBegin = false
     }
 }

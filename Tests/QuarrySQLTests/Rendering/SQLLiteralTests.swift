@@ -41,6 +41,31 @@ import Testing
         #expect(try inlined("-?", [-Double.infinity]) == "-(-9e999)")
     }
 
+    /// SQLite takes an integer for the index of a column, also with signs, parentheses, a collation or a direction.
+    @Test(arguments: [
+        ("ORDER BY ?", "ORDER BY (0 + 1)"),
+        ("order /* ? */ by\n-- ?\n\u{FEFF}? DESC", "order /* ? */ by\n-- ?\n\u{FEFF}(0 + 1) DESC"),
+        ("GROUP BY -?, +(?) COLLATE NOCASE", "GROUP BY -(0 + 1), +((0 + 2)) COLLATE NOCASE"),
+        ("ORDER BY a, ?, max(?, b), (?)", "ORDER BY a, (0 + 1), max(2, b), ((0 + 3))"),
+        ("ORDER BY (SELECT ?, ? ORDER BY ?), ?", "ORDER BY (SELECT 1, 2 ORDER BY (0 + 3)), (0 + 4)"),
+        ("(SELECT a ORDER BY ?), ?", "(SELECT a ORDER BY (0 + 1)), 2"),
+        ("GROUP BY a, ? HAVING b > ? ORDER BY a LIMIT ?, ?", "GROUP BY a, (0 + 1) HAVING b > 2 ORDER BY a LIMIT 3, 4"),
+        ("GROUP BY a UNION SELECT ?, ?", "GROUP BY a UNION SELECT 1, 2"),
+        ("ORDER BY a + ?, ? + a, a IN (?, ?)", "ORDER BY a + 1, (0 + 2) + a, a IN (3, 4)"),
+        ("\"order\" by ?, \"BY\" ?", "\"order\" by 1, \"BY\" 2"),
+        ("ORDER BY CASE ? WHEN ? THEN ? END", "ORDER BY CASE 1 WHEN 2 THEN 3 END"),
+    ])
+    func integersThatBeginATerm(sql: String, expected: String) throws {
+        let count = sql.replacing("/* ? */", with: "").replacing("-- ?", with: "").count { $0 == "?" }
+        let values = StatementArguments(1...count)
+        #expect(try inlined(sql, values) == expected)
+    }
+
+    @Test func otherValuesThatBeginATerm() throws {
+        let sql = "ORDER BY ?, ?, ?, ?, :a"
+        #expect(try inlined(sql, ["a", 1.5, nil, -2]  + ["a": 3]) == "ORDER BY 'a', 1.5, NULL, (0 + -2), (0 + 3)")
+    }
+
     @Test func argumentsThatDoNotFit() {
         let missing = #expect(throws: DatabaseError.self) { try inlined("? :b", [1]) }
         #expect(missing?.message == "missing argument for parameter :b")
