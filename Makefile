@@ -16,6 +16,9 @@ DEMO_DATABASE ?= .build-packages/catalog.sqlite
 FILTER ?=
 ONLY ?=
 SECONDS ?= 30
+COUNT ?= 20
+ROUNDS ?= 200
+STATEMENTS ?= 1000000
 TARGET ?=
 FIGURES ?=
 ARGS ?=
@@ -35,9 +38,12 @@ TEST = Scripts/report-failures swift test --disable-xctest
 TEST_AT_ONCE = $(TEST) $(AT_ONCE)
 
 # Tests in processes of their own: load, and emulated nodes, which open SQLite before the library has configured it.
-APART = 'QuarryStressTests|QuarryClusterTests'
+APART = QuarryStressTests|QuarryClusterTests
 
-.PHONY: help setup build test test-newer-sqlite stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
+# The suites whose SQL, limits or wording depend on the version of SQLite.
+OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
+
+.PHONY: help setup build test test-checks test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean
 
 help: ## Print this list
@@ -51,27 +57,64 @@ build: setup ## Build the library
 	swift build
 
 test: setup ## Run all tests, also of the packages beside the library (FILTER=name: the library's matching tests)
+	@$(if $(FILTER),Scripts/steps 'build' 'swift build --build-tests' \
+		'$(FILTER)' '$(TEST_AT_ONCE) --skip-build --filter "$(FILTER)"',Scripts/steps \
+		'checks of the checks' 'make -s test-checks' \
+		'build' 'swift build --build-tests' \
+		'types and operators' 'Scripts/check-type-checking && Scripts/check-operators' \
+		'library' '$(TEST_AT_ONCE) --skip-build --skip "$(APART)"' \
+		'emulated clusters' '$(TEST) --skip-build --filter QuarryClusterTests' \
+		'stress' '$(TEST) --skip-build --filter QuarryStressTests' \
+		'example' '$(TEST) $(IN_PACKAGE) $(EXAMPLE)' \
+		'code generation' 'QUARRY_CATALOG=$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog \
+			$(TEST) $(IN_PACKAGE) $(CODEGEN)' \
+		'instrumentation' '$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION)' \
+		'server' '$(TEST) $(IN_PACKAGE) $(SERVER)')
+
+test-checks:
 	Scripts/report-failures --self-test
-	swift build --build-tests
+	Scripts/steps --self-test
+	Scripts/install-missing --self-test
 	Scripts/check-type-checking --self-test
-	Scripts/check-type-checking
 	Scripts/check-operators --self-test
-	Scripts/check-operators
-	$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
-	$(if $(FILTER),,$(TEST) --skip-build --filter QuarryClusterTests)
-	$(if $(FILTER),,$(TEST) --skip-build --filter QuarryStressTests)
-	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(EXAMPLE))
-	$(if $(FILTER),,QUARRY_CATALOG="$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog" \
-		$(TEST) $(IN_PACKAGE) $(CODEGEN))
-	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION))
-	$(if $(FILTER),,$(TEST) $(IN_PACKAGE) $(SERVER))
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
-		$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip $(APART))
-	folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
-		$(TEST_AT_ONCE) --skip-build --filter AvailabilityTests
+		$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
+	$(if $(FILTER),,folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
+		$(TEST_AT_ONCE) --skip-build --filter AvailabilityTests)
+
+test-sqlite-wording: ## On a newer SQLite, run the tests whose SQL, limits or wording depend on SQLite
+	make -s test-newer-sqlite FILTER='$(OF_SQLITE)'
+
+steady: setup ## Run the library's tests COUNT=20 times beside two busy processes; each run has to pass
+	swift build --build-tests
+	Scripts/steady $(COUNT) $(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
+
+verify: setup ## The long proofs, hours: goes on after a failure, and writes a table to .build/verify
+	@Scripts/steps --go-on --report .build/verify \
+		'SQLite 3.54' 'make -s test-newer-sqlite' \
+		'stress' 'make -s stress' \
+		'kills and power cuts' 'make -s kills' \
+		'nodes of a cluster' 'make -s test-cluster' \
+		'the page in Chromium' 'make -s test-page' \
+		'Getting started' 'make -s getting-started' \
+		'programs for GRDB' 'make -s compatibility' \
+		'fuzzing' 'make -s fuzz SECONDS=300' \
+		'differential' 'make -s differential' \
+		'thread sanitizer' 'make -s test-tsan' \
+		'address and leak sanitizers' 'make -s test-asan'
+
+kills: setup ## Kill processes, cut the power and damage files in many rounds (ROUNDS=200)
+	swift build --build-tests
+	QUARRY_KILLS=$(ROUNDS) QUARRY_POWER_CUTS=$(ROUNDS) QUARRY_ALL_FAULTS=1 QUARRY_SALVAGE_DATABASES=$(ROUNDS) \
+		$(TEST_AT_ONCE) --skip-build --filter 'Killed|PowerLoss|DamagedFileProcesses|DamagedDatabases|ProvenRows'
+	QUARRY_SALVAGE_HEADERS=1 $(TEST_AT_ONCE) --skip-build --filter HeaderDamageTests
+
+differential: setup ## Compare STATEMENTS=1000000 random statements with the C API, and with a model
+	swift build --build-tests
+	QUARRY_DIFFERENTIAL_STATEMENTS=$(STATEMENTS) $(TEST_AT_ONCE) --skip-build --filter DifferentialTests
 
 stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching tests)
 	swift build --build-tests
@@ -140,7 +183,6 @@ load: setup ## Load the catalogue's server, and the same handlers on Quarry and 
 		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
 
 test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
-	@Scripts/install-missing --self-test
 	@Scripts/install-missing curl $(if $(FIGURES),pngquant)
 	@status=0; Scripts/install-missing --optional chromium chromedriver=chromium-driver || status=$$?; \
 	if [ $$status = 3 ]; then echo "skipped: the tests of the page need Chromium and its driver"; exit; fi; \
