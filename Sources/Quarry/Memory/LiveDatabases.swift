@@ -36,7 +36,7 @@ enum LiveDatabases {
         }
     }
 
-    /// Whether a database is open, besides one that is just being opened.
+    /// Whether a database is open, not counting one that is just being opened.
     static var hasAny: Bool { first.withLock { $0 != nil } }
 
     /// The writers of the databases.

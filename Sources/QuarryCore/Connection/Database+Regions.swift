@@ -9,8 +9,8 @@ struct ReadRegion {
     /// first step.
     fileprivate var expected: ExpectedStatement?
 
-    /// What SQLite reports when it prepares the statement again, as newer versions do when an argument tells them more
-    /// (`sqlite3_bind`), is known: whole tables of which the request knows the rows.
+    /// The report is known that SQLite gives when it prepares the statement again, as newer versions do when an
+    /// argument tells them more (`sqlite3_bind`): whole tables, of which the request knows the rows.
     fileprivate struct ExpectedStatement {
         let statement: Statement
         let repreparations: CInt

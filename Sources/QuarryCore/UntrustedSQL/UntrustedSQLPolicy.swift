@@ -169,9 +169,9 @@ public struct UntrustedSQLPolicy: Sendable {
     ///
     /// Not among them are `load_extension`, functions that tell of the library and the connection, table-valued
     /// functions such as `json_each`, and functions of the program. Nor are functions of which one call may take
-    /// long, which no timeout ends, or hundreds of megabytes: `printf` and `format`; `instr` and `replace`; `trim`, `ltrim`, `rtrim` and
-    /// `unhex`; `json_patch` and `json_pretty`; `json_group_array` and `json_group_object`; `median` and the
-    /// percentiles; `highlight`, `snippet` and `matchinfo` of full-text search.
+    /// long, which no timeout ends, or hundreds of megabytes: `printf` and `format`; `instr` and `replace`; `trim`,
+    /// `ltrim`, `rtrim` and `unhex`; `json_patch` and `json_pretty`; `json_group_array` and `json_group_object`;
+    /// `median` and the percentiles; `highlight`, `snippet` and `matchinfo` of full-text search.
     ///
     /// See <https://www.sqlite.org/lang_corefunc.html>.
     public static let harmlessFunctions: [String] = [
@@ -222,7 +222,8 @@ public struct UntrustedSQLPolicy: Sendable {
             ("maximumColumnCount", maximumColumnCount), ("maximumExpressionDepth", maximumExpressionDepth),
             ("maximumCompoundCount", maximumCompoundCount), ("maximumInstructionCount", maximumInstructionCount),
             ("maximumFunctionArgumentCount", maximumFunctionArgumentCount),
-            ("maximumFunctionCallCount", maximumFunctionCallCount), ("maximumPatternLength", maximumPatternLength), ("maximumArgumentCount", maximumArgumentCount),
+            ("maximumFunctionCallCount", maximumFunctionCallCount), ("maximumPatternLength", maximumPatternLength),
+            ("maximumArgumentCount", maximumArgumentCount),
         ] where value < 0 || value > Int(CInt.max) {
             throw DatabaseError.misuse("UntrustedSQLPolicy.\(name) must be from 0 to \(CInt.max), not \(value)")
         }

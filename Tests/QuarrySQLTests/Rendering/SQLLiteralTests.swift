@@ -63,7 +63,7 @@ import Testing
 
     @Test func otherValuesThatBeginATerm() throws {
         let sql = "ORDER BY ?, ?, ?, ?, :a"
-        #expect(try inlined(sql, ["a", 1.5, nil, -2]  + ["a": 3]) == "ORDER BY 'a', 1.5, NULL, (0 + -2), (0 + 3)")
+        #expect(try inlined(sql, ["a", 1.5, nil, -2] + ["a": 3]) == "ORDER BY 'a', 1.5, NULL, (0 + -2), (0 + 3)")
     }
 
     @Test func argumentsThatDoNotFit() {

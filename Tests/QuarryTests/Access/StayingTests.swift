@@ -290,8 +290,8 @@ import Testing
                 #expect(WorkerThreads.isCurrentThread)
             }
             #expect(released == nil)
-            // A test beside this one may empty the idle connections of all databases (`DatabaseMemory.releaseIdle`), and
-            // close the last of this pool's a moment later.
+            // A test beside this one may empty the idle connections of all databases (`DatabaseMemory.releaseIdle`),
+            // and close the last of this pool's a moment later.
             try await until("the last connection has taken the log with it") {
                 !FileManager.default.fileExists(atPath: folder.file("\(index).sqlite-wal"))
             }

@@ -70,7 +70,8 @@ import Testing
     /// The value of a literal is written as a literal in the definition of a view.
     @Test func aValueInALiteralOrdersNothing() throws {
         try withNumbers { (db) throws in
-            for order in ["\(1) DESC, b", "-\(1), b", "(\(9)) COLLATE NOCASE, b", "\(Int64.min), b", "b, \(1)"] as [SQL] {
+            for order in ["\(1) DESC, b", "-\(1), b", "(\(9)) COLLATE NOCASE, b", "\(Int64.min), b", "b, \(1)"] as [SQL]
+            {
                 try expectOrder(db, [order])
             }
             let grouped: SQLRequest<Int> = "SELECT count(*) FROM t GROUP BY \(1), \(-1)"

@@ -246,7 +246,8 @@ import Testing
     ]) func bounds(_ sql: String, _ code: ResultCode) throws {
         let queue = try queue()
         var policy = policy
-        policy.timeout = .milliseconds(100)
+        // The other bounds come first, also on a busy machine.
+        policy.timeout = code == .SQLITE_INTERRUPT ? .milliseconds(100) : .seconds(100)
         let error = expectError(code) { try queue.fetchUntrusted(sql, policy: policy) }
         if code == .SQLITE_INTERRUPT {
             #expect(error?.message == "timeout of untrusted SQL: it ran longer than 0.1 seconds")
@@ -278,49 +279,6 @@ import Testing
                 (UntrustedSQLPolicy.maximumInstructionCount)
                 """)
         #expect(try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM (VALUES \(values))") } == 90)
-    }
-
-    /// SQLite copies the expressions of a subquery, and asks the authorizer about one of them.
-    @Test(arguments: [
-        ("SELECT \(Array(repeating: "abs(id)", count: 101).joined(separator: " + ")) FROM player", 101),
-        (
-            "SELECT \(Array(repeating: "x", count: 150).joined(separator: " + ")) FROM (SELECT name LIKE '%a' AS x FROM player)",
-            150
-        ),
-        ("SELECT (SELECT \(manyCalls) FROM player) + \(manyCalls) FROM player", 120),
-        ("WITH t AS (SELECT id, \(manyCalls) AS x FROM player) SELECT x + \(manyCalls) FROM t", 120),
-        ("SELECT 1 FROM player WHERE \(Array(repeating: "name GLOB 'a*b'", count: 101).joined(separator: " AND "))", 101),
-    ])
-    func tooManyCalls(_ sql: String, _ count: Int) throws {
-        let queue = try queue()
-        var policy = policy
-        policy.maximumExpressionDepth = 1_000
-        let error = expectError(.SQLITE_TOOBIG) { try queue.fetchUntrusted(sql, policy: policy) }
-        let message = try #require(error?.message)
-        #expect(message.hasPrefix("the statement has "), "\(message)")
-        #expect(
-            message.hasSuffix(" calls of functions, more than 100 (UntrustedSQLPolicy.maximumFunctionCallCount)"),
-            "\(message)")
-        policy.maximumFunctionCallCount = count
-        _ = try queue.fetchUntrusted(sql, policy: policy)
-        // Nothing is left behind.
-        #expect(try queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player") } == 2)
-    }
-
-    private static let manyCalls = Array(repeating: "abs(id)", count: 60).joined(separator: " + ")
-
-    /// A row of the most expensive calls that are allowed ends in a small multiple of the timeout.
-    @Test func aRowOfTheMostExpensiveCalls() throws {
-        var policy = policy
-        policy.timeout = .milliseconds(100)
-        policy.maximumExpressionDepth = 1_000
-        let calls = Array(repeating: "(name LIKE '%_00000000000000000000000000000000000000000000001')", count: 100)
-        let sql = "SELECT \(calls.joined(separator: " + ")) FROM player ORDER BY 1"
-        let queue = try queue()
-        try queue.write { db in try db.execute(sql: "UPDATE player SET name = hex(zeroblob(49999)) || id") }
-        let clock = ContinuousClock()
-        let duration = clock.measure { expectError(.SQLITE_INTERRUPT) { try queue.fetchUntrusted(sql, policy: policy) } }
-        #expect(duration < .seconds(20), "\(duration)")
     }
 
     // MARK: - Nothing is left behind
