@@ -54,7 +54,7 @@ import Testing
 
     private static let manyCalls = Array(repeating: "abs(id)", count: 60).joined(separator: " + ")
 
-    /// A row of the most expensive calls that are allowed is over soon, and then the timeout counts.
+    /// A row of the most expensive calls that are allowed ends soon, and then the timeout counts.
     @Test func aRowOfTheMostExpensiveCalls() throws {
         var policy = policy
         policy.timeout = .milliseconds(100)
