@@ -43,7 +43,7 @@ APART = QuarryStressTests|QuarryClusterTests
 # The suites whose SQL, limits or wording depend on the version of SQLite.
 OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
 
-.PHONY: help setup build test test-checks test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
+.PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean
 
 help: ## Print this list
@@ -61,7 +61,7 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 		'$(FILTER)' '$(TEST_AT_ONCE) --skip-build --filter "$(FILTER)"',Scripts/steps \
 		'checks of the checks' 'make -s test-checks' \
 		'build' 'swift build --build-tests' \
-		'types and operators' 'Scripts/check-type-checking && Scripts/check-operators' \
+		'types and operators' 'make -s test-types' \
 		'library' '$(TEST_AT_ONCE) --skip-build --skip "$(APART)"' \
 		'emulated clusters' '$(TEST) --skip-build --filter QuarryClusterTests' \
 		'stress' '$(TEST) --skip-build --filter QuarryStressTests' \
@@ -71,12 +71,17 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 		'instrumentation' '$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION)' \
 		'server' '$(TEST) $(IN_PACKAGE) $(SERVER)')
 
+# Needs the library's modules.
+test-types:
+	Scripts/check-type-checking --self-test
+	Scripts/check-type-checking
+	Scripts/check-operators --self-test
+	Scripts/check-operators
+
 test-checks:
 	Scripts/report-failures --self-test
 	Scripts/steps --self-test
 	Scripts/install-missing --self-test
-	Scripts/check-type-checking --self-test
-	Scripts/check-operators --self-test
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
 	swift build --build-tests
