@@ -24,18 +24,22 @@ FIGURES ?=
 ARGS ?=
 comma := ,
 
-# The packages beside the library share one build folder, so that the library is compiled once for all of them. Swift
-# mustn't keep the plan of a build there: it is that of another package. Hence `swift build` in a package's own folder
-# and in the library's uses other build folders. Editors use those, so the index here leaves out the system's modules: a
-# build takes a tenth less time.
-IN_PACKAGE = --scratch-path .build-packages --disable-build-manifest-caching -Xswiftc -index-ignore-system-modules \
-	--package-path
+# The library's tests and the packages beside it share one build folder, so that the library is compiled once for all of
+# them. Swift mustn't keep the plan of a build there: it is that of another package. Hence `swift build` by hand uses other
+# build folders. Editors use those, so the index here leaves out the system's modules, and the debugger's information has
+# lines alone: a build takes a tenth less time.
+SHARED = --scratch-path .build-packages --disable-build-manifest-caching -Xswiftc -index-ignore-system-modules \
+	-Xswiftc -gline-tables-only
+IN_PACKAGE = $(SHARED) --package-path
+BUILD_TESTS = swift build $(SHARED) --build-tests
 
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
 WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 TEST = Scripts/report-failures swift test --disable-xctest
+TEST_BUILT = $(TEST) $(SHARED) --skip-build
 TEST_AT_ONCE = $(TEST) $(AT_ONCE)
+TEST_BUILT_AT_ONCE = $(TEST_BUILT) $(AT_ONCE)
 
 # Tests in processes of their own: load, and emulated nodes, which open SQLite before the library has configured it.
 APART = QuarryStressTests|QuarryClusterTests
@@ -57,14 +61,13 @@ build: setup ## Build the library
 	swift build
 
 test: setup ## Run all tests, also of the packages beside the library (FILTER=name: the library's matching tests)
-	@$(if $(FILTER),Scripts/steps 'build' 'swift build --build-tests' \
-		'$(FILTER)' '$(TEST_AT_ONCE) --skip-build --filter "$(FILTER)"',Scripts/steps \
+	@$(if $(FILTER),Scripts/steps 'build' '$(BUILD_TESTS)' \
+		'$(FILTER)' '$(TEST_BUILT_AT_ONCE) --filter "$(FILTER)"',Scripts/steps \
 		'checks of the checks' 'make -s test-checks' \
-		'build' 'swift build --build-tests' \
+		'build' '$(BUILD_TESTS)' \
 		'types and operators' 'make -s test-types' \
-		'library' '$(TEST_AT_ONCE) --skip-build --skip "$(APART)"' \
-		'emulated clusters' '$(TEST) --skip-build --filter QuarryClusterTests' \
-		'stress' '$(TEST) --skip-build --filter QuarryStressTests' \
+		'library' '$(TEST_BUILT_AT_ONCE) --skip "$(APART)"' \
+		'emulated clusters' '$(TEST_BUILT) --filter QuarryClusterTests' \
 		'example' '$(TEST) $(IN_PACKAGE) $(EXAMPLE)' \
 		'code generation' 'QUARRY_CATALOG=$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog \
 			$(TEST) $(IN_PACKAGE) $(CODEGEN)' \
@@ -72,6 +75,7 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 		'server' '$(TEST) $(IN_PACKAGE) $(SERVER)')
 
 # Needs the library's modules.
+test-types: export QUARRY_MODULES = $(shell swift build $(SHARED) --show-bin-path)/Modules
 test-types:
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
@@ -84,18 +88,18 @@ test-checks:
 	Scripts/install-missing --self-test
 
 test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
-	swift build --build-tests
+	$(BUILD_TESTS)
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
-		$(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
+		$(TEST_BUILT_AT_ONCE) $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
 	$(if $(FILTER),,folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
-		$(TEST_AT_ONCE) --skip-build --filter AvailabilityTests)
+		$(TEST_BUILT_AT_ONCE) --filter AvailabilityTests)
 
 test-sqlite-wording: ## On a newer SQLite, run the tests whose SQL, limits or wording depend on SQLite
 	make -s test-newer-sqlite FILTER='$(OF_SQLITE)'
 
 steady: setup ## Run the library's tests COUNT=20 times beside two busy processes; each run has to pass
-	swift build --build-tests
-	Scripts/steady $(COUNT) $(TEST_AT_ONCE) --skip-build $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
+	$(BUILD_TESTS)
+	Scripts/steady $(COUNT) $(TEST_BUILT_AT_ONCE) $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
 
 verify: setup ## The long proofs, hours: goes on after a failure, and writes a table to .build/verify
 	@Scripts/steps --go-on --report .build/verify \
@@ -112,19 +116,19 @@ verify: setup ## The long proofs, hours: goes on after a failure, and writes a t
 		'address and leak sanitizers' 'make -s test-asan'
 
 kills: setup ## Kill processes, cut the power and damage files in many rounds (ROUNDS=200)
-	swift build --build-tests
+	$(BUILD_TESTS)
 	QUARRY_KILLS=$(ROUNDS) QUARRY_POWER_CUTS=$(ROUNDS) QUARRY_ALL_FAULTS=1 QUARRY_SALVAGE_DATABASES=$(ROUNDS) \
-		$(TEST_AT_ONCE) --skip-build --filter 'Killed|PowerLoss|DamagedFileProcesses|DamagedDatabases|ProvenRows'
-	QUARRY_SALVAGE_HEADERS=1 $(TEST_AT_ONCE) --skip-build --filter HeaderDamageTests
+		$(TEST_BUILT_AT_ONCE) --filter 'Killed|PowerLoss|DamagedFileProcesses|DamagedDatabases|ProvenRows'
+	QUARRY_SALVAGE_HEADERS=1 $(TEST_BUILT_AT_ONCE) --filter HeaderDamageTests
 
 differential: setup ## Compare STATEMENTS=1000000 random statements with the C API, and with a model
-	swift build --build-tests
-	QUARRY_DIFFERENTIAL_STATEMENTS=$(STATEMENTS) $(TEST_AT_ONCE) --skip-build --filter DifferentialTests
+	$(BUILD_TESTS)
+	QUARRY_DIFFERENTIAL_STATEMENTS=$(STATEMENTS) $(TEST_BUILT_AT_ONCE) --filter DifferentialTests
 
 stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching tests)
-	swift build --build-tests
+	$(BUILD_TESTS)
 	QUARRY_STRESS_SECONDS=$(SECONDS) \
-		$(TEST) --skip-build --filter '$(or $(FILTER),QuarryStressTests)'
+		$(TEST_BUILT) --filter '$(or $(FILTER),QuarryStressTests)'
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a separate build folder
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
@@ -152,8 +156,8 @@ docs: setup ## Build the documentation into .build/documentation
 compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: rewrite texts)
 	swift build $(IN_PACKAGE) Benchmarks --product grdb-programs
 	@"$$(swift build $(IN_PACKAGE) Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
-	swift build --build-tests
-	$(TEST_AT_ONCE) --skip-build --filter QuarryCompatibilityTests
+	$(BUILD_TESTS)
+	$(TEST_BUILT_AT_ONCE) --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
 	swift run $(IN_PACKAGE) Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
