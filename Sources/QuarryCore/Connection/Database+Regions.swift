@@ -42,9 +42,15 @@ extension Database {
 
     /// Runs `body`, whose reads are the library's own: they belong to no region.
     package func withoutRecordingRegion<T>(_ body: () throws -> T) rethrows -> T {
-        guard let outer = readRegion else { return try body() }
+        guard readRegion != nil else { return try body() }
+        noteOwnReads()
+        let outer = readRegion
         readRegion = nil
-        defer { readRegion = outer }
+        defer {
+            // Without a region, what SQLite has prepared again meanwhile is forgotten.
+            noteOwnReads()
+            readRegion = outer
+        }
         return try body()
     }
 

@@ -136,6 +136,50 @@ import Testing
         }
     }
 
+    /// SQLite prepares a kept statement again after another connection has changed the schema, and tells whole tables.
+    @Test func aStatementThatSQLitePreparesAgain() throws {
+        let folder = try TemporaryFolder()
+        let (first, second) = (
+            try DatabaseQueue(path: folder.file("a.sqlite")), try DatabaseQueue(path: folder.file("a.sqlite"))
+        )
+        try first.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
+                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
+                    CREATE VIEW v AS SELECT name FROM team;
+                    INSERT INTO player VALUES (1, 'a'), (2, 'b');
+                    INSERT INTO team VALUES (1, 'red')
+                    """)
+        }
+        let request = Table("player").all().filter(key: 1)
+        func record(_ db: Database, _ body: () throws -> Void) throws -> String {
+            try db.recordingRegion { try body() }.region.description
+        }
+        try first.read { (db) throws in
+            // Recorded, too: the first recording of a connection forgets its statements.
+            #expect(try record(db) { _ = try request.fetchAll(db) } == "player(id,name)[1]")
+            _ = try String.fetchAll(db.cachedStatement(sql: "SELECT name FROM v"))
+        }
+        try second.write { db in try db.execute(sql: "CREATE TABLE other (x)") }
+        try first.read { (db) throws in
+            let region = try record(db) { () throws in _ = try request.fetchAll(db) }
+            #expect(region == "player(id,name)[1]")
+        }
+        // A cursor that takes its first step later reads another table since then.
+        try second.write { db in
+            try db.execute(sql: "DROP VIEW v; CREATE VIEW v AS SELECT name FROM player WHERE id > 1")
+        }
+        try first.read { (db) throws in
+            let region = try record(db) { () throws in
+                let names = try String.fetchCursor(db.cachedStatement(sql: "SELECT name FROM v"))
+                _ = try request.fetchAll(db)
+                #expect(try names.next() == "b")
+            }
+            #expect(region.contains("player(id,name)") && !region.contains("["), "\(region)")
+        }
+    }
+
     @Test func joinsThatReadTheTableAgain() throws {
         try withTables { db throws in
             let player = Player.filter(key: 1)
