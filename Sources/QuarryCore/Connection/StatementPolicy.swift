@@ -4,7 +4,7 @@ protocol StatementPolicy: AnyObject {
     func willPrepare(_ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String) throws(DatabaseError)
 
     /// Throws if a statement that was prepared must not run.
-    func didPrepare(_ statement: Statement, _ database: Database) throws(DatabaseError)
+    func didPrepare(_ statement: Statement, _ database: Database) throws
 
     /// Removes and returns the reason of a failure.
     ///

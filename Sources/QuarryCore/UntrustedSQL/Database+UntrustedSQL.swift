@@ -140,7 +140,7 @@ private final class UntrustedSQLGuard: StatementPolicy {
         }
     }
 
-    func didPrepare(_ statement: Statement, _ database: Database) throws(DatabaseError) {
+    func didPrepare(_ statement: Statement, _ database: Database) throws {
         if statements.count == nextPruning {
             statements.removeAll { $0.statement == nil }
             nextPruning = 2 * statements.count + 64
@@ -149,8 +149,9 @@ private final class UntrustedSQLGuard: StatementPolicy {
         let count: Int
         do {
             count = try database.functionCallCount(ofSQL: statement.sql)
-        } catch {
-            throw DatabaseError(resultCode: ResultCode(rawValue: error.code), sql: statement.sql)
+        } catch let failure as LookupFailure {
+            // The timeout, or a cancelled task, may have ended it.
+            throw database.error(failure.code, sql: statement.sql)
         }
         let maximum = rules.policy.maximumFunctionCallCount
         guard count > maximum else { return }

@@ -95,7 +95,15 @@ public struct UntrustedSQLPolicy: Sendable {
     /// Arguments of a function (`SQLITE_LIMIT_FUNCTION_ARG`).
     public var maximumFunctionArgumentCount = 8
 
-    /// Calls of functions in a prepared statement, also of `LIKE` and other operators that are functions.
+    /// Calls of functions in a prepared statement, also of `LIKE` and other operators that are functions. More are
+    /// `SQLITE_TOOBIG`.
+    ///
+    /// ```swift
+    /// policy.maximumFunctionCallCount = 20
+    /// ```
+    ///
+    /// SQLite copies the expressions of some subqueries, and each copy counts:
+    /// <https://www.sqlite.org/opcode.html#Function>.
     public var maximumFunctionCallCount = 100
 
     /// Bytes of a LIKE or GLOB pattern (`SQLITE_LIMIT_LIKE_PATTERN_LENGTH`).

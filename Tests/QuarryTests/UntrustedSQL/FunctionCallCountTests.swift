@@ -54,6 +54,28 @@ import Testing
 
     private static let manyCalls = Array(repeating: "abs(id)", count: 60).joined(separator: " + ")
 
+    @Test func noCallOrNoSensibleNumber() throws {
+        let queue = try players()
+        var policy = policy
+        policy.maximumFunctionCallCount = 0
+        #expect(try queue.fetchUntrusted("SELECT id FROM player", policy: policy).rows.count == 2)
+        expectError(.SQLITE_TOOBIG) { try queue.fetchUntrusted("SELECT abs(id) FROM player", policy: policy) }
+        policy.maximumFunctionCallCount = -1
+        expectError(.SQLITE_MISUSE) { try queue.fetchUntrusted("SELECT id FROM player", policy: policy) }
+    }
+
+    /// The look at the program ends with the timeout, too, and says so.
+    @Test func theTimeoutEndsBeforeTheStatement() throws {
+        var policy = policy
+        policy.timeout = .zero
+        policy.maximumExpressionDepth = 1_000
+        let queue = try players()
+        let error = expectError(.SQLITE_INTERRUPT) {
+            try queue.fetchUntrusted("SELECT \(Self.manyCalls) FROM player", policy: policy)
+        }
+        #expect(error?.message?.hasPrefix("timeout of untrusted SQL") ?? false, "\(error?.message ?? "")")
+    }
+
     /// A row of the most expensive calls that are allowed ends soon, and then the timeout counts.
     @Test func aRowOfTheMostExpensiveCalls() throws {
         var policy = policy
