@@ -83,7 +83,12 @@ extension Database {
     /// SQLite doesn't ask the authorizer about each: it copies the expressions of a subquery that is merged into the
     /// outer query.
     fileprivate func functionCallCount(ofSQL sql: String) throws(LookupFailure) -> Int {
-        try lookUp("EXPLAIN \(sql)") { operation in
+        let explain = "EXPLAIN "
+        let limit = Limit.sqlLength.rawValue
+        let maximumLength = ConnectionCalls.limit(pointer, limit, -1)
+        _ = ConnectionCalls.limit(pointer, limit, maximumLength + CInt(explain.utf8.count))
+        defer { _ = ConnectionCalls.limit(pointer, limit, maximumLength) }
+        return try lookUp(explain + sql) { operation in
             ["Function", "PureFunc"].contains(StatementColumns.string(operation, 1)) ? 1 : 0
         }.reduce(0, +)
     }

@@ -88,6 +88,13 @@ enum ConnectionsProgram: Program {
         }
         print(
             "snapshot", try snapshot.read { try Item.fetchCount($0) }, "now", try pool.read { try Item.fetchCount($0) })
+        let (first, second) = try pool.read { db in
+            try pool.write { db in try Item(name: "salt").insert(db) }
+            let first = try Item.fetchCount(db)
+            try pool.write { db in _ = try Item.deleteOne(db, key: "salt") }
+            return (first, try Item.fetchCount(db))
+        }
+        print("committed before the first statement of a read", first, "after it", second)
         try pool.writeInTransaction(.immediate) { db in
             try Item(name: "oil").insert(db)
             return .rollback

@@ -86,6 +86,22 @@ import Testing
         }
     }
 
+    @Test func aRecordingWithinTheLibrarysOwnReads() throws {
+        try withTables { (db) throws in
+            var inner = DatabaseRegion()
+            let outer = try db.recordingRegion {
+                try db.withoutRecordingRegion {
+                    try read("a", db)
+                    inner = try db.recordingRegion { try read("b", db) }.region
+                    try read("a", db)
+                }
+                try read("c", db)
+            }
+            #expect(inner.description == "b(x)")
+            #expect(outer.region.description == "c(x)")
+        }
+    }
+
     @Test func failingStatements() throws {
         try withTables { (db) throws in
             let region = try db.recordingRegion {

@@ -76,6 +76,44 @@ import Testing
         #expect(error?.message?.hasPrefix("timeout of untrusted SQL") ?? false, "\(error?.message ?? "")")
     }
 
+    /// The task is cancelled while a statement is prepared, looked at, or run.
+    @Test(.blocksSwiftThreads) func aTaskCancelledAtAnyMomentThrowsThatItWas() async throws {
+        let queue = try players()
+        var policy = policy
+        policy.maximumExpressionDepth = 1_000
+        for _ in 0..<50 {
+            let begun = Step("statements are being prepared")
+            let task = Task { [policy] in
+                try await queue.read { db in
+                    try db.withUntrustedSQL(policy) {
+                        for _ in 0..<100_000 {
+                            begun.reach()
+                            _ = try db.makeStatement(sql: "SELECT \(Self.manyCalls) FROM player WHERE id = 0")
+                            _ = try Row.fetchOne(db, sql: "SELECT 1 FROM player")
+                        }
+                    }
+                }
+            }
+            try await begun.reached()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(try await queue.fetchUntrusted("SELECT abs(id) FROM player", policy: policy).rows.count == 2)
+    }
+
+    /// The library puts a word before the statement in order to look at it.
+    @Test func aStatementAsLongAsThePolicyAllows() throws {
+        let queue = try players()
+        var policy = policy
+        let sql = "SELECT abs(id) FROM player"
+        for length in [sql.utf8.count, sql.utf8.count + 7] {
+            policy.maximumSQLLength = length
+            #expect(try queue.fetchUntrusted(sql, policy: policy).rows.count == 2)
+        }
+        policy.maximumSQLLength = sql.utf8.count - 1
+        expectError(.SQLITE_TOOBIG) { try queue.fetchUntrusted(sql, policy: policy) }
+    }
+
     /// A row of the most expensive calls that are allowed ends soon, and then the timeout counts.
     @Test func aRowOfTheMostExpensiveCalls() throws {
         var policy = policy
