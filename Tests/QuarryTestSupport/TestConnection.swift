@@ -14,6 +14,13 @@ public final class TestConnection {
         try self.init(path: path, options: ConnectionOptions())
     }
 
+    /// - parameter clock: the clock of waits for locks.
+    public convenience init(path: String, _ clock: ManualClock) throws {
+        var options = ConnectionOptions()
+        options.monotonicClock = clock.monotonicClock
+        try self.init(path: path, options: options)
+    }
+
     /// Runs `body` as one access.
     @discardableResult
     public func access<T>(_ body: (Database) throws -> T) throws -> T {

@@ -72,7 +72,7 @@ extension DatabaseReader {
     /// The reader that has the connections, and the deadline of an access that begins now.
     fileprivate func limited(_ timeout: Duration) throws -> (any GroupReader, AccessDeadline) {
         guard let groupReader else { throw DatabaseError.foreignReader() }
-        return (groupReader, AccessDeadline(after: timeout))
+        return (groupReader, AccessDeadline(after: timeout, now: groupReader.readers.group.clock.now))
     }
 }
 

@@ -37,7 +37,7 @@ extension Configuration {
         _ core: DatabaseCore?, _ role: DatabaseTraceEvent.Connection.Role, _ configuredTracers: TracerList?,
         _ remote: (any RemoteConnection)?, followsTask: Bool
     ) throws -> Database {
-        let start = TracerList.hasAny ? SystemClock.monotonicNanoseconds() : nil
+        let start = TracerList.hasAny ? monotonicClock.now : nil
         let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
         do {
             let database = try Database(

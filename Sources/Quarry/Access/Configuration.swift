@@ -214,6 +214,9 @@ public struct Configuration: Sendable {
     /// The source of `clock`, as a type of a layer that knows dates.
     package var chosenClock: (any Sendable)?
 
+    /// The clock of timeouts and durations. A test may move it.
+    package var monotonicClock = MonotonicClock.system
+
     // MARK: - Other processes
 
     /// How the commits of other processes are noticed, and those of other queues and pools on the same file. See
@@ -403,6 +406,7 @@ extension Configuration {
         options.isDefensive = defensive
         options.storesCommitNumbers = commitNumbers == .stored
         options.transactionClock = clock
+        options.monotonicClock = monotonicClock
         // https://www.sqlite.org/pragma.html#pragma_cache_size: a negative number is in kibibytes.
         if let cacheSize, !inMemory { options.pragmas.append("PRAGMA cache_size = -\(max(1, cacheSize / 1024))") }
         if let mmapSize { options.pragmas.append("PRAGMA mmap_size = \(mmapSize)") }
@@ -451,6 +455,7 @@ extension Configuration {
     }
 
     var groupLimits: ConnectionGroup.Limits {
-        ConnectionGroup.Limits(acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters)
+        ConnectionGroup.Limits(
+            acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters, clock: monotonicClock)
     }
 }

@@ -108,7 +108,7 @@ extension ConnectionGroup {
     func endBarrier(_ state: inout State, forgetting forgotten: [Connection] = []) -> BarrierEnd {
         state.barrierHolder = nil
         state.barrierTask = 0
-        let actions = state.machine.releaseBarrier(now: SystemClock.monotonicNanoseconds())
+        let actions = state.machine.releaseBarrier(now: clock.now)
         watch(&state)
         return BarrierEnd(
             actions: actions, dropped: Self.takeDropped(&state, actions) + forgotten,

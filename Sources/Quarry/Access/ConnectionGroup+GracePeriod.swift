@@ -9,11 +9,12 @@ extension ConnectionGroup {
         let length: Duration
         /// How long closing waits for interrupted accesses.
         let interruptionTimeout: Duration
+        let clock: MonotonicClock
 
         fileprivate func makeMachine(_ groups: [ConnectionGroup]) -> ClosingStateMachine {
             ClosingStateMachine(
                 groupCount: groups.count, gracePeriod: length.nanoseconds,
-                interruptionTimeout: interruptionTimeout.nanoseconds, now: SystemClock.monotonicNanoseconds())
+                interruptionTimeout: interruptionTimeout.nanoseconds, now: clock.now)
         }
     }
 
@@ -37,10 +38,10 @@ extension ConnectionGroup {
                 do {
                     _ = try group.wait(
                         for: .barrier, .library, nil, .closer, isFirst: waiting.isFirst, deadline: waiting.deadline)
-                    step = machine.didWait(now: SystemClock.monotonicNanoseconds())
+                    step = machine.didWait(now: period.clock.now)
                 } catch {
                     guard try !group.isClosedByOther(error, waiting.deadline) else { break }
-                    step = machine.didExpire(now: SystemClock.monotonicNanoseconds())
+                    step = machine.didExpire(now: period.clock.now)
                 }
             }
         } catch {
@@ -95,10 +96,10 @@ extension ConnectionGroup {
                     deadline: waiting.deadline)
                 do {
                     _ = try await group.grant(waiter)
-                    step = machine.didWait(now: SystemClock.monotonicNanoseconds())
+                    step = machine.didWait(now: period.clock.now)
                 } catch {
                     guard try !group.isClosedByOther(error, waiting.deadline) else { break }
-                    step = machine.didExpire(now: SystemClock.monotonicNanoseconds())
+                    step = machine.didExpire(now: period.clock.now)
                 }
             }
         } catch {
@@ -130,7 +131,7 @@ extension ConnectionGroup {
                 return Waiting(group: group, isFirst: isFirst, deadline: AccessDeadline(end: end))
             case .interrupt:
                 for group in groups { group.endGracePeriod() }
-                step = machine.didInterrupt(now: SystemClock.monotonicNanoseconds())
+                step = machine.didInterrupt(now: period.clock.now)
             case .close:
                 try closeConnections(groups)
                 return nil
@@ -207,13 +208,13 @@ extension ConnectionGroup {
         if phase == .closed { return true }
         if error is CancellationError { throw error }
         if case .ending = phase { return false }
-        guard SystemClock.monotonicNanoseconds() >= deadline.end else { throw error }
+        guard clock.now >= deadline.end else { throw error }
         return false
     }
 
     /// Refuses the waiting accesses, and interrupts the running ones.
     private func endGracePeriod() {
-        perform(decide { $0.endGracePeriod(now: SystemClock.monotonicNanoseconds()) })
+        perform(decide { $0.endGracePeriod(now: clock.now) })
         let error = DatabaseError(
             resultCode: .SQLITE_INTERRUPT, message: "Connection is closing: its grace period has ended")
         for access in runningAccesses { _ = end(access, error) }
@@ -231,7 +232,7 @@ extension ConnectionGroup {
             }
         }
         let names = accesses.isEmpty ? "an access" : accesses.joined(separator: ", ")
-        let length = AccessDeadline(after: period.interruptionTimeout).text
+        let length = AccessDeadline(after: period.interruptionTimeout, now: 0).text
         return DatabaseError(
             resultCode: .SQLITE_BUSY,
             message: "unable to close: \(names) doesn't end, \(length) after its interruption")
@@ -266,7 +267,8 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         if try (groupReader as? DatabasePool)?.isClosedByDirectory() ?? false { return }
-        let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
+        let period = ConnectionGroup.GracePeriod(
+            length: gracePeriod, interruptionTimeout: interruptionTimeout, clock: groupReader.core.clock)
         let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
         try ConnectionGroup.close(groupReader.groups, groupReader.core, period, whenClosed: whenClosed)
         if whenClosed == nil { groupReader.didClose() }
@@ -285,7 +287,8 @@ extension DatabaseReader {
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
         if await (groupReader as? DatabasePool)?.isClosedByDirectoryAsync() ?? false { return }
-        let period = ConnectionGroup.GracePeriod(length: gracePeriod, interruptionTimeout: interruptionTimeout)
+        let period = ConnectionGroup.GracePeriod(
+            length: gracePeriod, interruptionTimeout: interruptionTimeout, clock: groupReader.core.clock)
         let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
         try await ConnectionGroup.close(
             groupReader.groups, groupReader.core, period, groupReader.workers, whenClosed: whenClosed)

@@ -6,6 +6,7 @@ extension ConnectionGroup {
         /// In seconds.
         var acquireTimeout: Double?
         var maximumWaiters: Int?
+        var clock = MonotonicClock.system
     }
 
     func error(_ refusal: Machine.Refusal) -> DatabaseError {

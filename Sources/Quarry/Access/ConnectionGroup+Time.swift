@@ -1,4 +1,3 @@
-import Dispatch
 import QuarryCore
 
 // The timers of a group.
@@ -15,13 +14,12 @@ extension ConnectionGroup {
         guard end < state.timerEnd else { return }
         state.timerEnd = end
         let delay = end > now ? end - now : 0
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay) &+ 1_000_000)) {
-            [weak self] in self?.timerFired(end)
-        }
+        // A millisecond more, so that the system's timer doesn't fire before the time.
+        clock.after(clock.time == nil ? delay &+ 1_000_000 : delay) { [weak self] in self?.timerFired(end) }
     }
 
     private func timerFired(_ end: UInt64) {
-        let now = SystemClock.monotonicNanoseconds()
+        let now = clock.now
         let (expired, actions): ([(waiter: any LeaseWaiter, error: DatabaseError)], [Machine.Action]) =
             state.withLock { state in
                 if state.timerEnd == end { state.timerEnd = .max }
@@ -44,13 +42,13 @@ extension ConnectionGroup {
     func watch(_ state: inout State) {
         guard state.machine.isToPassOver, !state.isWatching else { return }
         state.isWatching = true
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(Machine.patience))) { [weak self] in
+        clock.after(Machine.patience) { [weak self] in
             self?.state.withLock { $0.isWatching = false }
             self?.passOver()
         }
     }
 
-    func passOver() { perform(decide { $0.passOver(now: SystemClock.monotonicNanoseconds()) }) }
+    func passOver() { perform(decide { $0.passOver(now: clock.now) }) }
 
     /// Drops unused connections at each tick of the clock, as long as there are idle ones.
     func startTicking(_ state: inout State) {

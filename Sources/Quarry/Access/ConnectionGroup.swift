@@ -67,6 +67,8 @@ final class ConnectionGroup: Sendable {
     /// The name of a connection in messages: `the writer of players.sqlite`.
     let name: String
     let limits: Limits
+    /// The clock of waits.
+    var clock: MonotonicClock { limits.clock }
     let state: Lock<State>
     /// Opens a connection. Released after the connections: `SharedFile`, which it holds, ends when they are closed.
     private let open: @Sendable () throws -> Database
@@ -183,7 +185,7 @@ final class ConnectionGroup: Sendable {
     /// An idle connection, if the waiter may have it. The caller has the lock.
     private func idleLease(_ waiterKind: Machine.WaiterKind) -> Lease? {
         let slot = state.contents.pointee.machine.acquireIdle(
-            waiterKind, now: { SystemClock.monotonicNanoseconds() })
+            waiterKind, now: { clock.now })
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         guard let slot, let connection = state.contents.pointee.connections[slot] else { return nil }
         // Made first, so that the connection needn't be retained for the call.
@@ -214,8 +216,8 @@ final class ConnectionGroup: Sendable {
         _ requester: ClosingPhase.Requester?, isFirst: Bool, deadline accessDeadline: AccessDeadline?,
         _ waiterKind: Machine.WaiterKind
     ) throws -> (grant: Machine.Grant, arrival: UInt64?) {
-        let waiter = ThreadWaiter()
-        let arrival = SystemClock.monotonicNanoseconds()
+        let waiter = ThreadWaiter(clock)
+        let arrival = clock.now
         let borrows = request == .connection && barredGroup?.ownedConnection != nil
         let requester = requester ?? self.requester(origin)
         let answer = decide {
@@ -246,9 +248,9 @@ final class ConnectionGroup: Sendable {
             case .retry:
                 if let grant = retry(id) { return (grant, arrival) }
                 // This thread is awake. Once it can't be overtaken any more, the next free connection is kept for it.
-                if SystemClock.monotonicNanoseconds() >= arrival &+ Machine.patience { waiter.spin() }
+                if clock.now >= arrival &+ Machine.patience { waiter.spin() }
             case nil:
-                let now = SystemClock.monotonicNanoseconds()
+                let now = clock.now
                 if now >= deadline {
                     try giveUp(id, timeoutError(request, accessDeadline, now: now))
                 } else if now >= nextLook {
@@ -264,7 +266,7 @@ final class ConnectionGroup: Sendable {
 
     /// Leaves the queue and throws, unless the thread was served at the last moment: then its outcome follows.
     private func giveUp(_ id: Int, _ error: DatabaseError) throws {
-        let actions = decide { $0.cancel(id: id, now: SystemClock.monotonicNanoseconds()) }
+        let actions = decide { $0.cancel(id: id, now: clock.now) }
         guard let actions else { return }
         perform(actions)
         gate?.accessGaveUp()
@@ -273,7 +275,7 @@ final class ConnectionGroup: Sendable {
 
     /// Asks again; returns nil to continue waiting.
     private func retry(_ id: Int) -> Machine.Grant? {
-        guard let answer = decide({ $0.retry(id: id, now: SystemClock.monotonicNanoseconds()) }) else { return nil }
+        guard let answer = decide({ $0.retry(id: id, now: clock.now) }) else { return nil }
         perform(answer.actions)
         return answer.grant
     }
@@ -304,7 +306,7 @@ final class ConnectionGroup: Sendable {
             // A cancelling thread sets the flag before it takes the lock. So either the flag is seen here, or that
             // thread finds the queue entry.
             guard !token.isCancelled else { return nil }
-            let now = SystemClock.monotonicNanoseconds()
+            let now = clock.now
             let end = min(waitingEnd(origin, requester, now), deadline?.end ?? .max)
             let answer = state.machine.acquire(
                 request, waiter, waiter.waiterKind, origin, requester, isFirst: isFirst, deadline: end, joins: joins,
@@ -434,7 +436,7 @@ final class ConnectionGroup: Sendable {
     func cancel(_ waiter: TaskWaiter, _ error: any Error = CancellationError()) {
         let actions: [Machine.Action]? = decide { machine in
             guard let id = waiter.id else { return nil }
-            return machine.cancel(id: id, now: SystemClock.monotonicNanoseconds())
+            return machine.cancel(id: id, now: clock.now)
         }
         guard let actions else { return }
         waiter.resolve(.failed(error))
@@ -450,7 +452,7 @@ final class ConnectionGroup: Sendable {
         case .connection(let slot):
             guard let connection = takeConnection(slot, arrival: arrival) else {
                 // Given back, so that others don't wait forever.
-                perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
+                perform(decide { $0.openingFailed(slot, now: clock.now) })
                 throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a slot has lost its connection")
             }
             return Lease(connection.database, slot: slot)
@@ -467,7 +469,7 @@ final class ConnectionGroup: Sendable {
                 return Lease(connection.database, slot: slot)
             } catch {
                 setHolder(nil, of: slot)
-                perform(decide { $0.openingFailed(slot, now: SystemClock.monotonicNanoseconds()) })
+                perform(decide { $0.openingFailed(slot, now: clock.now) })
                 gate?.mayBeIdle()
                 throw error
             }
@@ -481,7 +483,7 @@ final class ConnectionGroup: Sendable {
     func release(_ lease: Lease, endsJob: Bool = false) {
         state.lock()
         if state.contents.pointee.counts.timedCount > 0 { endTiming(lease.slot) }
-        let actions = state.contents.pointee.machine.release(lease.slot) { SystemClock.monotonicNanoseconds() }
+        let actions = state.contents.pointee.machine.release(lease.slot) { clock.now }
         hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
         if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
         if state.contents.pointee.machine.waiterCount > 0 { watch(&state.contents.pointee) }

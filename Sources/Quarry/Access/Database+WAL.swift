@@ -38,7 +38,7 @@ extension Database {
     func openLog() throws { try makeStatement(sql: "PRAGMA main.schema_version").execute() }
 
     private func switchToWAL(path: String) throws {
-        let end = SystemClock.monotonicNanoseconds() + 5_000_000_000
+        let end = clock.now + 5_000_000_000
         while true {
             do {
                 let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL")
@@ -47,8 +47,8 @@ extension Database {
                         .with(circumstances: " (its journal mode is \(mode ?? "unknown"))")
                 }
                 return try openLog()
-            } catch DatabaseError.SQLITE_BUSY where SystemClock.monotonicNanoseconds() < end {
-                SystemClock.sleep(nanoseconds: 5_000_000)
+            } catch DatabaseError.SQLITE_BUSY where clock.now < end {
+                clock.sleep(nanoseconds: 5_000_000)
             }
         }
     }

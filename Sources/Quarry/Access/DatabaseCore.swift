@@ -12,7 +12,7 @@ final class DatabaseCore: Sendable {
 
     /// The commits of the database.
     var journal: CommitJournal {
-        madeJournal.load() ?? madeJournal.storeIfNil(CommitJournal(setups, isShared: isShared))
+        madeJournal.load() ?? madeJournal.storeIfNil(CommitJournal(setups, isShared: isShared, clock))
     }
 
     /// The commits of the database; nil as long as they aren't used.
@@ -33,7 +33,7 @@ final class DatabaseCore: Sendable {
     private let madePinnedReaders = AtomicLazyReference<PinnedReaders>()
 
     /// The snapshots and stable readers of the database.
-    var pinnedReaders: PinnedReaders { madePinnedReaders.load() ?? madePinnedReaders.storeIfNil(PinnedReaders()) }
+    var pinnedReaders: PinnedReaders { madePinnedReaders.load() ?? madePinnedReaders.storeIfNil(PinnedReaders(clock)) }
 
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
@@ -88,8 +88,12 @@ final class DatabaseCore: Sendable {
     /// The gate of a database in a directory; nil for any other.
     let gate: DirectoryGate?
 
-    init(isShared: Bool, gate: DirectoryGate? = nil) {
+    /// The clock of timeouts and durations.
+    let clock: MonotonicClock
+
+    init(isShared: Bool, _ clock: MonotonicClock, gate: DirectoryGate? = nil) {
         self.isShared = isShared
+        self.clock = clock
         self.gate = gate
     }
 
@@ -111,12 +115,12 @@ final class DatabaseCore: Sendable {
     /// The core of a named database in memory.
     ///
     /// - parameter vfs: `Configuration.vfs`: SQLite shares no content between file systems.
-    static func named(_ name: String, vfs: String?) -> DatabaseCore {
+    static func named(_ name: String, vfs: String?, _ clock: MonotonicClock) -> DatabaseCore {
         let name = Name(name: name, vfs: vfs)
         let (core, others) = namedCores.withLock { cores in
             let existing = cores.compactMapValues(\.core)
             cores = cores.filter { existing[$0.key] != nil }
-            let core = existing[name] ?? DatabaseCore(isShared: true)
+            let core = existing[name] ?? DatabaseCore(isShared: true, clock)
             cores[name] = WeakCore(core: core)
             return (core, existing)
         }
@@ -207,7 +211,7 @@ final class ConnectionContext: Sendable {
     func connectionDidOpen(since start: UInt64?) {
         isOpen.store(true, ordering: .relaxed)
         guard let core, let start else { return }
-        let duration = Duration.nanoseconds(Int64(clamping: SystemClock.monotonicNanoseconds() - start))
+        let duration = Duration.nanoseconds(Int64(clamping: configuration.monotonicClock.now - start))
         TracerList.deliver(core, configuredTracers, .connections) { _ in
             .connectionOpened(.init(connection: tracedConnection, duration: duration))
         }

@@ -66,7 +66,7 @@ public final class DatabasePool: GroupWriter {
     private convenience init(
         path: String, configuration: Configuration, workers: WorkerThreads, followsTask: Bool = false
     ) throws {
-        let core = DatabaseCore(isShared: true)
+        let core = DatabaseCore(isShared: true, configuration.monotonicClock)
         let tracers = TracerList.configured(configuration)
         let database = try configuration.openWriterOfPool(
             path: path, core: core, configuredTracers: tracers, followsTask: followsTask)

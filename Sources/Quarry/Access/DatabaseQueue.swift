@@ -84,9 +84,9 @@ public final class DatabaseQueue: GroupWriter {
         var configuration = configuration
         // The name isn't a path from outside, so no part of it is a parameter.
         if name != nil { configuration.acceptsURIs = true }
-        let core = name.map { DatabaseCore.named($0, vfs: configuration.vfs) }
+        let core = name.map { DatabaseCore.named($0, vfs: configuration.vfs, configuration.monotonicClock) }
         try self.init(
-            path: path, isInMemory: true, configuration: configuration, core: core ?? DatabaseCore(isShared: false))
+            path: path, isInMemory: true, configuration: configuration, core: core)
     }
 
     /// - parameter core: the part that its connection shares with the connections of other queues.
@@ -95,13 +95,14 @@ public final class DatabaseQueue: GroupWriter {
     /// - parameter fill: fills the database, before it may become read-only.
     init(
         path: String, isInMemory: Bool, configuration: Configuration,
-        core: DatabaseCore = DatabaseCore(isShared: false),
+        core: DatabaseCore? = nil,
         workers: WorkerThreads? = nil, followsTask: Bool = false, fill: ((Database) throws -> Void)? = nil
     ) throws {
         var configuration = configuration
         configuration.maximumReaderCount = 1
         self.configuration = configuration
         self.path = path
+        let core = core ?? DatabaseCore(isShared: false, configuration.monotonicClock)
         self.core = core
         let isReadOnly = configuration.readonly && fill == nil
         let options = configuration.connectionOptions(readonly: isReadOnly, inMemory: isInMemory)

@@ -40,10 +40,10 @@ struct DroppedConnections {
     ///
     /// - returns: nil if there is nothing to wait for. The connections that this thread closes don't count: a closure
     ///   of the program that is called meanwhile may close the database.
-    mutating func beginWaiting() -> ThreadWaiter? {
+    mutating func beginWaiting(_ clock: MonotonicClock) -> ThreadWaiter? {
         let thread = Database.currentThread
         if areClosed(but: thread) { return nil }
-        let waiter = ThreadWaiter()
+        let waiter = ThreadWaiter(clock)
         waiting = (waiter, thread)
         return waiter
     }
@@ -102,8 +102,8 @@ extension ConnectionGroup {
     ///
     /// - throws: `SQLITE_BUSY` if another thread hasn't closed one for a minute, or if statements keep one open.
     func waitForDropped() throws {
-        if let waiter = state.withLock({ $0.dropped.beginWaiting() }) {
-            let end = SystemClock.monotonicNanoseconds() + Self.longestClosing
+        if let waiter = state.withLock({ $0.dropped.beginWaiting(clock) }) {
+            let end = clock.now + Self.longestClosing
             if CooperativePool.blocking({ waiter.wait(until: end) }) == nil {
                 state.withLock { $0.dropped.endWaiting() }
                 throw DatabaseError(

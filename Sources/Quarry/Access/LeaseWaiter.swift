@@ -21,6 +21,9 @@ protocol LeaseWaiter: AnyObject, Sendable {
 final class ThreadWaiter: LeaseWaiter {
     private let outcome = ConditionLock<LeaseOutcome?>(nil)
     private let hasOutcome = Atomic<Bool>(false)
+    private let clock: MonotonicClock
+
+    init(_ clock: MonotonicClock) { self.clock = clock }
 
     func resolve(_ outcome: LeaseOutcome) {
         self.outcome.withLock { current in
@@ -43,13 +46,13 @@ final class ThreadWaiter: LeaseWaiter {
 
     /// Sleeps until there is an outcome, or until a deadline.
     ///
-    /// - parameter deadline: nanoseconds of the monotonic clock.
+    /// - parameter deadline: nanoseconds of the clock.
     /// - returns: nil at the deadline.
     func wait(until deadline: UInt64?) -> LeaseOutcome? {
         let contents = outcome.contents
         outcome.lock()
         defer { outcome.unlock() }
-        while contents.pointee == nil, outcome.wait(until: deadline) {}
+        while contents.pointee == nil, outcome.wait(until: deadline, clock) {}
         hasOutcome.store(false, ordering: .relaxed)
         return contents.pointee.take()
     }

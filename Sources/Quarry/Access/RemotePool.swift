@@ -45,7 +45,7 @@ package final class RemotePool: GroupWriter {
         path: String, _ configuration: Configuration, _ workers: WorkerThreads, followsTask: Bool,
         _ open: @escaping Opener
     ) throws {
-        let core = DatabaseCore(isShared: true)
+        let core = DatabaseCore(isShared: true, configuration.monotonicClock)
         for prepare in configuration.preparations { core.setups.add(.atBeginning(prepare)) }
         let tracers = TracerList.configured(configuration)
         let connect: @Sendable (Bool, Bool) throws -> Database = { isReader, followsTask in

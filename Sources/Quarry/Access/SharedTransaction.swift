@@ -119,13 +119,13 @@ extension AccessRunner {
             shared?.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(error)))
             return .ended(.failure(error), leaves: false)
         }
-        var machine = shared?.machine ?? GroupCommitStateMachine(limits, now: SystemClock.monotonicNanoseconds())
+        var machine = shared?.machine ?? GroupCommitStateMachine(limits, now: group.clock.now)
         let client = request.trace?.accessWillRun(db)
         var (result, end) = machine.isFirst ? db.runFirstPart(body) : db.runLaterPart(body)
         request.trace?.bodyDidEnd(db)
         let next =
             end == .lost || end == .committed || !db.mayBeJoined
-                || !machine.mayGoOn(now: SystemClock.monotonicNanoseconds())
+                || !machine.mayGoOn(now: group.clock.now)
             ? nil : group.pass(lease)
         switch machine.partDidEnd(end, hasNext: next != nil) {
         case .pass:

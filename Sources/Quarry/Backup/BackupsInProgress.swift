@@ -19,7 +19,7 @@ final class BackupsInProgress: Sendable {
     /// - returns: the group, for `remove(_:)`.
     func add(_ name: String, of source: ConnectionGroup, _ ending: BackupEnding) -> ConnectionGroup {
         let work = ConnectionGroup(
-            name, capacity: 1, limits: ConnectionGroup.Limits(), endWork: { ending.end($0) },
+            name, capacity: 1, limits: ConnectionGroup.Limits(clock: source.clock), endWork: { ending.end($0) },
             open: { throw DatabaseError.connectionIsClosed() })
         work.beginWork()
         entries.withLock { $0.append(Entry(work: work, source: source)) }
@@ -61,10 +61,10 @@ final class BackupEnding: Sendable {
 
 extension ConnectionGroup {
     /// Takes the slot of a group without connections.
-    fileprivate func beginWork() { _ = decide { $0.acquireNow(.thread, now: { SystemClock.monotonicNanoseconds() }) } }
+    fileprivate func beginWork() { _ = decide { $0.acquireNow(.thread, now: { clock.now }) } }
 
     /// Gives the slot back.
     fileprivate func workDidEnd() {
-        perform(decide { $0.openingFailed(0, now: SystemClock.monotonicNanoseconds()) })
+        perform(decide { $0.openingFailed(0, now: clock.now) })
     }
 }

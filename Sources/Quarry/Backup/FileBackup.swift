@@ -24,7 +24,7 @@ final class FileBackup: @unchecked Sendable {
     private let inProgress: BackupsInProgress
     /// Closing the database waits for it.
     private let work: ConnectionGroup
-    private let start = SystemClock.monotonicNanoseconds()
+    private let start: UInt64
     private var pace: BackupPace
     private var partial: PartialFile?
     private var copy: Database?
@@ -44,7 +44,8 @@ final class FileBackup: @unchecked Sendable {
         configuration = database.configuration
         setups = database.core.setups
         try options.check(operation)
-        pace = BackupPace(options, now: SystemClock.monotonicNanoseconds())
+        start = configuration.monotonicClock.now
+        pace = BackupPace(options, now: start)
         target = try BackupTarget(path, options.files, operation)
         inProgress = database.core.backups
         work = inProgress.add("the \(operation)", of: database.readers.group, ending)
@@ -138,7 +139,7 @@ final class FileBackup: @unchecked Sendable {
     /// The pause after a step, in nanoseconds.
     func pause(after state: DatabaseBackupProgress) -> UInt64 {
         let pages = Int(pace.pageCount(pageSize: pageSize))
-        return pace.pause(afterCopying: pages * pageSize, now: SystemClock.monotonicNanoseconds())
+        return pace.pause(afterCopying: pages * pageSize, now: configuration.monotonicClock.now)
     }
 
     /// Ends the copying, in an access of the database.
@@ -167,7 +168,7 @@ final class FileBackup: @unchecked Sendable {
         self.partial = nil
         return BackupResult(
             path: target.path, pageCount: pageCount, byteCount: byteCount,
-            duration: .nanoseconds(SystemClock.monotonicNanoseconds() - start), commitNumber: commitNumber,
+            duration: .nanoseconds(configuration.monotonicClock.now - start), commitNumber: commitNumber,
             check: options.check)
     }
 

@@ -36,12 +36,12 @@ final class CommitJournal: Sendable {
 
         /// Says when the waiting tasks are woken for a commit: after a pause in nanoseconds; nil if none waits, or if
         /// they are about to be woken.
-        mutating func wakeUp() -> UInt64? {
+        mutating func wakeUp(now: @autoclosure () -> UInt64) -> UInt64? {
             let count = waiters.count + numberWaiters.count
             guard !isWaking, count > 0 else { return nil }
             isWaking = true
             return pace.wakeUpIsDue(
-                of: count, number: clock.number, limit: log.smallestLimit, now: SystemClock.monotonicNanoseconds())
+                of: count, number: clock.number, limit: log.smallestLimit, now: now())
         }
     }
 
@@ -60,9 +60,13 @@ final class CommitJournal: Sendable {
     /// The setups of the connections of the database.
     private let setups: ConnectionSetups
 
+    /// The clock of pauses and waits.
+    let time: MonotonicClock
+
     /// - parameter isShared: whether several connections have the content of the database.
-    init(_ setups: ConnectionSetups, isShared: Bool) {
+    init(_ setups: ConnectionSetups, isShared: Bool, _ time: MonotonicClock) {
         self.setups = setups
+        self.time = time
         needsWillCommit = isShared
     }
 
@@ -229,7 +233,7 @@ final class CommitJournal: Sendable {
 
     /// The time at which a read that begins now stops waiting for the end of a commit.
     var settlingDeadline: UInt64 {
-        SystemClock.monotonicNanoseconds().addingReportingOverflow(settlingTime.load(ordering: .relaxed)).partialValue
+        time.now.addingReportingOverflow(settlingTime.load(ordering: .relaxed)).partialValue
     }
 
     /// Begins a read between two commits.
@@ -258,7 +262,7 @@ final class CommitJournal: Sendable {
         guard contents.pointee.clock.isCommitting else { return contents.pointee.clock.number }
         contents.pointee.settlingCount += 1
         defer { contents.pointee.settlingCount -= 1 }
-        while contents.pointee.clock.isCommitting, state.wait(until: deadline) {}
+        while contents.pointee.clock.isCommitting, state.wait(until: deadline, time) {}
         return contents.pointee.clock.isCommitting ? nil : contents.pointee.clock.number
     }
 
@@ -437,11 +441,7 @@ final class CommitJournal: Sendable {
             for (waiter, commits) in readers { waiter.resume(returning: commits) }
             for waiter in numbers { waiter.resume(returning: .commit) }
         }
-        if pause == 0 {
-            DispatchQueue.global().async(execute: wakeAll)
-        } else {
-            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(pause)), execute: wakeAll)
-        }
+        if pause == 0 { DispatchQueue.global().async(execute: wakeAll) } else { time.after(pause, wakeAll) }
     }
 }
 
@@ -491,7 +491,7 @@ extension CommitJournal: CommitListener {
             state.log.append(number, as: commitNumber) {
                 DatabaseCommit(commitNumber, changes, db?.commitNote, source)
             }
-            return (state.observations, number, state.wakeUp(), state.needs.countsAll)
+            return (state.observations, number, state.wakeUp(now: time.now), state.needs.countsAll)
         }
         if let pause { wake(after: pause) }
         let isUnneeded = observations?.commitDidHappen(changes.region, number: number) ?? true

@@ -135,8 +135,8 @@ private struct OtherCommitsOfReader {
         repeat {
             if watch.isWriting || Self.look(pool) { return }
             // A write is about to begin, or to return.
-            SystemClock.sleep(nanoseconds: 50_000)
-        } while SystemClock.monotonicNanoseconds() < deadline
+            db.clock.sleep(nanoseconds: 50_000)
+        } while db.clock.now < deadline
         hasGuessed = true
         pool.core.journal.otherConnectionDidCommit(number: db.configuredCommitNumber)
     }

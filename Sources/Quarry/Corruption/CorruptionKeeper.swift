@@ -16,7 +16,7 @@ final class CorruptionKeeper: Sendable {
         // Without a handler or a policy, a check would only keep the file open after the database is closed.
         guard db.configuration.handlesCorruption, let path = db.mainFilePath,
             let file = CorruptionReport.FileIdentity(path: path),
-            state.withLock({ $0.errorDidHappen(file, now: SystemClock.monotonicNanoseconds()) })
+            state.withLock({ $0.errorDidHappen(file, now: db.clock.now) })
         else { return }
         let configuration = db.configuration
         inBackground { await self.check(path, file, error, configuration) }
@@ -68,7 +68,7 @@ final class CorruptionKeeper: Sendable {
             outcome = .failed
             tell(.failed(path: path, error), configuration)
         }
-        let report = state.withLock { $0.checkDidEnd(outcome, now: SystemClock.monotonicNanoseconds()) }
+        let report = state.withLock { $0.checkDidEnd(outcome, now: configuration.monotonicClock.now) }
         if let report { return await handle(report, configuration) }
         if case .intact = outcome { tell(.falseAlarm(error), configuration) }
     }

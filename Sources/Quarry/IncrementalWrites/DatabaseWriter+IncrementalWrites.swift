@@ -117,13 +117,13 @@ extension IncrementalWriteProgress {
         _ db: Database, in group: ConnectionGroup,
         _ step: (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion
     ) throws {
-        transactionDidBegin(now: SystemClock.monotonicNanoseconds())
+        transactionDidBegin(now: group.clock.now)
         try db.refusingCommits {
             while true {
                 let completion = try step(
                     IncrementalWriteStep(db: db, index: result.stepCount, isNewTransaction: isNewTransaction))
                 let isCommitted = stepDidEnd(
-                    completion, isAwaited: group.programWaiterCount > 0, now: SystemClock.monotonicNanoseconds())
+                    completion, isAwaited: group.programWaiterCount > 0, now: group.clock.now)
                 // If SQL of the step has ended the transaction, the commit throws.
                 if isCommitted || !db.isInsideTransaction { return }
                 try db.checkCancellation()

@@ -43,7 +43,7 @@ final class FetchBatch: @unchecked Sendable {
     /// - throws: the error of the transaction. The errors of fetches are their outcomes.
     func run(_ db: Database) throws {
         guard !items.isEmpty else { return }
-        beginning = SystemClock.monotonicNanoseconds()
+        beginning = broker.journal.time.now
         switch road.kind {
         case .readers:
             let snapshot = try broker.journal.beginRead(db)
@@ -85,10 +85,10 @@ final class FetchBatch: @unchecked Sendable {
     }
 
     private func fetch(_ db: Database, _ item: Item, _ snapshot: Int, findsRegion: Bool) -> Outcome {
-        let start = SystemClock.monotonicNanoseconds()
+        let start = broker.journal.time.now
         do {
             let (value, region) = try item.resources.fetch.run(db, findsRegion: findsRegion)
-            let isSlow = SystemClock.monotonicNanoseconds() - start > broker.slowFetch.load(ordering: .relaxed)
+            let isSlow = broker.journal.time.now - start > broker.slowFetch.load(ordering: .relaxed)
             return .value(value, region: region, snapshot: snapshot, isSlow: isSlow)
         } catch {
             return .failure(error)

@@ -162,11 +162,9 @@ final class ObservationBroker: Sendable {
 
     /// Starts a batch, once the program has had its share of the connection.
     private func startBatch(_ road: FetchRoad) {
-        let pause = state.withLock { _ in road.pace?.pause(now: SystemClock.monotonicNanoseconds()) ?? 0 }
+        let pause = state.withLock { _ in road.pace?.pause(now: journal.time.now) ?? 0 }
         guard pause > 0 else { return startBatchNow(road) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(pause))) {
-            self.startBatchNow(road)
-        }
+        journal.time.after(pause) { self.startBatchNow(road) }
     }
 
     private func startBatchNow(_ road: FetchRoad) {
@@ -227,7 +225,7 @@ final class ObservationBroker: Sendable {
             if let number = batch.begunAt { state.log.fetchDidEnd(begunAt: number) }
             if isInLine {
                 if let beginning = batch.beginning {
-                    batch.road.pace?.batchDidEnd(from: beginning, to: SystemClock.monotonicNanoseconds())
+                    batch.road.pace?.batchDidEnd(from: beginning, to: journal.time.now)
                 }
                 batch.road.line.batchDidEnd()
                 if batch.road.line.startsBatch() { work.batches.append(batch.road) }
@@ -329,8 +327,7 @@ final class ObservationBroker: Sendable {
         for timer in work.extensions { timer.begin() }
         for (observation, timer) in work.pauses { startPause(observation, timer) }
         for (observation, milliseconds) in work.retries {
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
-                [weak self, weak observation] in
+            journal.time.after(UInt64(milliseconds) * 1_000_000) { [weak self, weak observation] in
                 guard let self, let observation else { return }
                 self.decide(observation) { $0.retryPauseDidEnd() }
             }

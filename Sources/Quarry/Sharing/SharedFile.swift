@@ -45,7 +45,7 @@ final class SharedFile: Sendable {
         path: String, _ configuration: Configuration, refusal: DatabaseError?, in directory: Directory? = nil
     ) {
         self.directory = directory
-        core = DatabaseCore(isShared: true, gate: directory?.gate)
+        core = DatabaseCore(isShared: true, configuration.monotonicClock, gate: directory?.gate)
         self.path = path
         self.configuration = configuration
         self.refusal = refusal

@@ -50,7 +50,7 @@ extension ConnectionGroup {
     func takeConnection(_ slot: Int, arrival: UInt64?) -> Connection? {
         state.withLock { state in
             if let arrival {
-                let now = SystemClock.monotonicNanoseconds()
+                let now = clock.now
                 state.counts.countWait(nanoseconds: now > arrival ? now - arrival : 0)
             }
             if state.counts.countAccess() { beginTiming(slot) }
@@ -61,7 +61,7 @@ extension ConnectionGroup {
     /// Times the access that gets a connection. The caller has the lock.
     @inline(never)
     func beginTiming(_ slot: Int) {
-        state.contents.pointee.connections[slot]?.timedSince = SystemClock.monotonicNanoseconds()
+        state.contents.pointee.connections[slot]?.timedSince = clock.now
         state.contents.pointee.connections[slot]?.database.beginTiming()
         state.contents.pointee.counts.timingDidBegin()
     }
@@ -70,7 +70,7 @@ extension ConnectionGroup {
     @inline(never)
     func endTiming(_ slot: Int) {
         guard let connection = state.contents.pointee.connections[slot], connection.timedSince > 0 else { return }
-        let hold = SystemClock.monotonicNanoseconds() - connection.timedSince
+        let hold = clock.now - connection.timedSince
         state.contents.pointee.counts.timingDidEnd(hold: hold, run: connection.database.endTiming())
         state.contents.pointee.connections[slot]?.timedSince = 0
     }

@@ -39,6 +39,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     private(set) var showsArguments = false
     private var accessNumber = 0
     private var endTime: UInt64?
+    private let clock: MonotonicClock
     /// The time for which a thread of tasks was blocked.
     private var blockedTime: Duration?
     private var events = TracedEvents()
@@ -61,7 +62,8 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
             .accesses, .statements, .slowStatements, .waits, .blockedThreads, .errors,
         ]
         guard !interests.isDisjoint(with: interestsInAccesses) else { return nil }
-        startTime = SystemClock.monotonicNanoseconds()
+        clock = runner.group.clock
+        startTime = clock.now
         let beginning = DatabaseTraceEvent.AccessBeginning(
             id: Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue, database: runner.source, role: runner.role,
             kind: DatabaseTraceEvent.AccessKind(request), origin: request.origin == .library ? .library : .program,
@@ -90,7 +92,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     ///
     /// - returns: the client of the trace slot, for `accessDidEnd`.
     func accessWillRun(_ db: Database) -> HookSlots.Client? {
-        let now = SystemClock.monotonicNanoseconds()
+        let now = clock.now
         shared.withLock { shared in
             shared.isWaiting = false
             shared.holdStart = now
@@ -111,7 +113,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         let label = db.accessLabel(ofAccess: accessNumber)
         shared.withLock { $0.label = label }
         if let connection { Self.running.withLock { _ = $0.removeValue(forKey: connection.number) } }
-        endTime = SystemClock.monotonicNanoseconds()
+        endTime = clock.now
     }
 
     // MARK: - Statements
@@ -130,7 +132,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         statements.begin(
             statement.sqliteStatement, statement.sql, isExplainable: statement.kind == .query,
             Database.counters(of: statement.sqliteStatement), expandedSQL: db.isRemote ? statement.sql : nil,
-            now: SystemClock.monotonicNanoseconds())
+            now: clock.now)
     }
 
     func statementIsSent(_ expandedSQL: String) { statements.expandLast(expandedSQL) }
@@ -138,7 +140,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     func statementDidReturnRow(_ statement: SQLiteStatement) { statements.countRow(statement) }
 
     func statementDidEnd(_ pointer: SQLiteStatement) {
-        let ended = statements.end(pointer, now: SystemClock.monotonicNanoseconds()) {
+        let ended = statements.end(pointer, now: clock.now) {
             Database.counters(of: pointer)
         } expandedSQL: {
             showsArguments ? Database.expandedSQL(of: pointer) : nil
@@ -189,8 +191,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         shared.withLock { $0.isWaiting = true }
         let thresholds = receivers.filter { $0.entry.wants(.waits) }.map(\.entry.options.waitThreshold.nanoseconds)
         for threshold in Set(thresholds) {
-            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: threshold))) {
-                [weak self, weak group] in
+            clock.after(threshold) { [weak self, weak group] in
                 if let self, let group { self.reportWait(group, threshold) }
             }
         }
@@ -198,8 +199,8 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
 
     private func reportWait(_ group: ConnectionGroup, _ threshold: UInt64) {
         guard shared.withLock({ $0.isWaiting }) else { return }
-        let holders = group.holders.map { Self.holder($0.connection, label: $0.label) }
-        let waited = Duration.nanoseconds(Int64(clamping: SystemClock.monotonicNanoseconds() - startTime))
+        let holders = group.holders.map { Self.holder($0.connection, label: $0.label, now: clock.now) }
+        let waited = Duration.nanoseconds(Int64(clamping: clock.now - startTime))
         let waiterCount = max(1, group.waiterCount)
         Self.$isDelivering.withValue(true) {
             for receiver in receivers where receiver.entry.options.waitThreshold.nanoseconds == threshold {
@@ -215,11 +216,10 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
 
     /// The holder of a connection, with what its trace knows.
     private static func holder(
-        _ connection: DatabaseTraceEvent.Connection, label: String?
+        _ connection: DatabaseTraceEvent.Connection, label: String?, now: UInt64
     ) -> DatabaseTraceEvent.Holder {
         let trace = running.withLock { $0[connection.number] }
         let shared = trace?.shared.withLock { $0 }
-        let now = SystemClock.monotonicNanoseconds()
         return DatabaseTraceEvent.Holder(
             connection: connection, accessID: trace?.beginning.id, label: label,
             hold: shared?.holdStart.map { .nanoseconds(Int64(clamping: now > $0 ? now - $0 : 0)) },
@@ -229,7 +229,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     /// A thread has waited, which may be one on which tasks run.
     func threadDidWait() {
         guard interests.contains(.blockedThreads), CooperativePool.isTaskThread else { return }
-        blockedTime = .nanoseconds(Int64(clamping: SystemClock.monotonicNanoseconds() - startTime))
+        blockedTime = .nanoseconds(Int64(clamping: clock.now - startTime))
     }
 
     // MARK: - The end
@@ -254,7 +254,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
     }
 
     private func finish(_ outcome: DatabaseTraceEvent.Access.Outcome) {
-        let now = SystemClock.monotonicNanoseconds()
+        let now = clock.now
         let shared = shared.withLock { shared in
             shared.isWaiting = false
             return shared

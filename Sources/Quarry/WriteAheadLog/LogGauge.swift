@@ -67,7 +67,10 @@ struct LogSettings: Sendable {
     let handler: (@Sendable (WALEvent) -> Void)?
     /// The name of the database in messages; nil for its path.
     let label: String?
+    /// Tells when to look at the log.
     let clock: IdleClock
+    /// The clock of durations.
+    let time: MonotonicClock
 
     init(_ configuration: Configuration) {
         wal = configuration.wal
@@ -75,6 +78,7 @@ struct LogSettings: Sendable {
         handler = configuration.walEventHandler
         label = configuration.label
         clock = configuration.logClock
+        time = configuration.monotonicClock
     }
 }
 

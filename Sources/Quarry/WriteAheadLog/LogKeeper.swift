@@ -52,7 +52,7 @@ final class LogKeeper: Sendable {
             State(
                 machine: LogStateMachine(
                     settings.wal, maintenanceInterval: settings.maintenance.interval, pageSize: Self.usualPageSize,
-                    now: SystemClock.monotonicNanoseconds())))
+                    now: settings.time.now)))
     }
 
     deinit { settings.clock.remove(ObjectIdentifier(self)) }
@@ -64,7 +64,7 @@ final class LogKeeper: Sendable {
         _ core: DatabaseCore, _ body: (inout LogStateMachine, _ now: UInt64) -> [LogStateMachine.Action]
     ) -> [LogStateMachine.Action] {
         state.withLock { state in
-            let actions = body(&state.machine, SystemClock.monotonicNanoseconds())
+            let actions = body(&state.machine, settings.time.now)
             core.log.setTellingPages(state.machine.tellingPages)
             return actions
         }
@@ -222,7 +222,7 @@ final class LogKeeper: Sendable {
     private func noteReads() {
         guard let readers else { return }
         let running = readers.group.runningAccesses
-        let now = SystemClock.monotonicNanoseconds()
+        let now = settings.time.now
         state.withLock { state in
             state.reads = Dictionary(uniqueKeysWithValues: running.map { ($0, state.reads[$0] ?? now) })
         }
@@ -239,7 +239,7 @@ final class LogKeeper: Sendable {
 
     /// The known readers, the oldest first.
     private func allReaders(_ core: DatabaseCore) -> [(id: ReaderID, reader: WALReader)] {
-        let now = SystemClock.monotonicNanoseconds()
+        let now = settings.time.now
         func age(_ start: UInt64) -> Duration { .nanoseconds(Int64(clamping: now > start ? now - start : 0)) }
         let pinned = (core.pinnedReadersIfMade?.all ?? [:]).map { id, entry in
             (id: ReaderID.pinned(id), reader: WALReader(kind: entry.kind, label: entry.label, age: age(entry.start)))

@@ -39,7 +39,7 @@ struct LogWork {
         if reason != .requested, db.hooks.automaticCheckpointPages == 0 {
             return .init(outcome: .complete(isEmptied: true), pageSize: nil, checkpoint: nil)
         }
-        let start = SystemClock.monotonicNanoseconds()
+        let start = db.clock.now
         db.refusesToWait = true
         defer { db.refusesToWait = false }
         guard var extent = try extent(of: .passive) else {
@@ -62,7 +62,7 @@ struct LogWork {
             }
         }
         let isComplete = isEmptied || extent.copied == extent.pages
-        let now = SystemClock.monotonicNanoseconds()
+        let now = db.clock.now
         return CheckpointResult(
             outcome: isComplete ? .complete(isEmptied: isEmptied) : .heldBack, pageSize: pageSize,
             checkpoint: WALCheckpoint(
@@ -98,8 +98,8 @@ struct LogWork {
         defer { if timeout > 0 { try? db.makeStatement(sql: "PRAGMA busy_timeout = \(timeout)").execute() } }
         while true {
             if let extent = try extent(of: mode) { return extent }
-            guard SystemClock.monotonicNanoseconds() < end, !group.isAwaitedByBarrier else { return nil }
-            SystemClock.sleep(nanoseconds: 500_000)
+            guard db.clock.now < end, !group.isAwaitedByBarrier else { return nil }
+            db.clock.sleep(nanoseconds: 500_000)
         }
     }
 
@@ -124,19 +124,19 @@ struct LogWork {
     /// - parameter budget: the seconds that it may take; nil for those of the settings.
     /// - returns: the time that it has taken.
     func maintain(_ maintenance: Configuration.Maintenance, budget: Double? = nil) throws -> Duration {
-        let start = SystemClock.monotonicNanoseconds()
+        let start = db.clock.now
         let end = start + UInt64(min(budget ?? maintenance.timeBudget, 1e9) * 1e9)
         if !db.isInsideTransaction {
             if maintenance.vacuumsIncrementally { try vacuum(until: end) }
             if maintenance.optimizes { try analyze("PRAGMA optimize", until: end) }
             if maintenance.analyzes { try analyze("ANALYZE", until: end) }
         }
-        return .nanoseconds(Int64(clamping: SystemClock.monotonicNanoseconds() - start))
+        return .nanoseconds(Int64(clamping: db.clock.now - start))
     }
 
     private func vacuum(until end: UInt64) throws {
         guard try db.autoVacuumMode() == .incremental else { return }
-        while SystemClock.monotonicNanoseconds() < end, group.waiterCount == 0 {
+        while db.clock.now < end, group.waiterCount == 0 {
             guard try db.incrementalVacuum(pageCount: 100) == 100 else { return }
         }
     }
@@ -144,7 +144,7 @@ struct LogWork {
     /// Runs a statement that updates the planner's statistics from some hundred entries of each index:
     /// <https://www.sqlite.org/lang_analyze.html#approx>.
     private func analyze(_ sql: String, until end: UInt64) throws {
-        guard SystemClock.monotonicNanoseconds() < end else { return }
+        guard db.clock.now < end else { return }
         let limit = try Int.fetchOne(db, sql: "PRAGMA analysis_limit") ?? 0
         if limit == 0 { try db.execute(sql: "PRAGMA analysis_limit = 400") }
         defer { if limit == 0 { try? db.execute(sql: "PRAGMA analysis_limit = 0") } }

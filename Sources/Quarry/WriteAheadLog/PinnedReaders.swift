@@ -21,12 +21,15 @@ final class PinnedReaders: Sendable {
 
     private let entries = Lock<[Int: Entry]>([:])
     private let lastID = Atomic<Int>(0)
+    private let clock: MonotonicClock
+
+    init(_ clock: MonotonicClock) { self.clock = clock }
 
     /// Adds a reader, which has its state from now on.
     func add(_ kind: WALReader.Kind, label: String, _ loss: SnapshotLoss, _ group: ConnectionGroup) -> Int {
         let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
         let entry = Entry(
-            ownKind: kind, label: label, loss: loss, start: SystemClock.monotonicNanoseconds(),
+            ownKind: kind, label: label, loss: loss, start: clock.now,
             group: WeakGroup(group: group))
         entries.withLock { $0[id] = entry }
         return id
@@ -34,7 +37,7 @@ final class PinnedReaders: Sendable {
 
     /// The reader has moved to the newest state.
     func didAdvance(_ id: Int) {
-        let now = SystemClock.monotonicNanoseconds()
+        let now = clock.now
         entries.withLock { $0[id]?.start = now }
     }
 

@@ -35,6 +35,8 @@ package struct ConnectionOptions: Sendable {
     package var pragmas: [String] = []
     /// Returns seconds since the reference date, 2001-01-01 00:00:00 UTC; nil for the system's clock.
     package var transactionClock: (@Sendable (Database) throws -> Double)?
+    /// The clock of timeouts and durations.
+    package var monotonicClock = MonotonicClock.system
 
     package init() {}
 }

@@ -136,8 +136,8 @@ extension Database {
 
     /// Runs the body of an access, and measures the time it takes.
     package func timed<T>(_ body: (Database) throws -> T) rethrows -> T {
-        let start = SystemClock.monotonicNanoseconds()
-        defer { timing.runTime = SystemClock.monotonicNanoseconds() - start }
+        let start = clock.now
+        defer { timing.runTime = clock.now - start }
         return try body(self)
     }
 

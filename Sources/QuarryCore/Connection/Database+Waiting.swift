@@ -4,6 +4,9 @@ struct BusyState {
 }
 
 extension Database {
+    /// The clock of timeouts and durations.
+    package var clock: MonotonicClock { options.monotonicClock }
+
     /// Waits in short sleeps, rather than with `sqlite3_busy_timeout`, so that cancellation and the statement's timeout
     /// end the wait.
     func installBusyHandler() {
@@ -12,7 +15,7 @@ extension Database {
             break
         case .timeout(let seconds):
             _ = hooks.onBusy { [unowned self] tries in
-                let now = SystemClock.monotonicNanoseconds()
+                let now = clock.now
                 if tries == 0 { busyState.start = now }
                 let waited = Double(now - busyState.start) * 1e-9
                 guard waited < seconds, mayWait else { return false }
@@ -20,7 +23,7 @@ extension Database {
                 let milliseconds = min(10, 1 << min(tries, 4))
                 lifetime.counters.busyRetries.increment()
                 let length = UInt64(min(Double(milliseconds) * 1e-3, seconds - waited) * 1e9)
-                SystemClock.sleep(nanoseconds: min(length, timeLeft))
+                clock.sleep(nanoseconds: min(length, timeLeft))
                 return mayWait
             }
         case .callback(let callback):
@@ -39,7 +42,7 @@ extension Database {
     /// The nanoseconds that the running statement and its access may still take. Notes if none are left.
     private var timeLeft: UInt64 {
         guard deadlines.isSet, !access.ignoresCancellation else { return .max }
-        return deadlines.timeLeft(now: SystemClock.monotonicNanoseconds()) {
+        return deadlines.timeLeft(now: clock.now) {
             runDepth > 0 || activeStatements.newestFirst.contains(where: \.activity.isStepping)
         }
     }
@@ -60,11 +63,11 @@ extension Database {
 
     /// Interrupts the statements of `body` when a time has come, and ignores the error of that.
     ///
-    /// - parameter end: of `SystemClock.monotonicNanoseconds()`.
+    /// - parameter end: nanoseconds of `clock`.
     package func interrupting(at end: UInt64, _ body: () throws -> Void) throws {
         var isLate = false
         let client = hooks.onProgress {
-            isLate = isLate || SystemClock.monotonicNanoseconds() >= end
+            isLate = isLate || self.clock.now >= end
             return !isLate
         }
         defer { hooks.remove(client) }
@@ -104,7 +107,7 @@ extension Database {
     /// changes of the writes that share the transaction. Then its own write fails when the statement has ended.
     private var mayOverrun: Bool {
         guard transaction.isShared, ConnectionCalls.isChanging(pointer),
-            deadlines.mayOverrun(now: SystemClock.monotonicNanoseconds())
+            deadlines.mayOverrun(now: clock.now)
         else { return false }
         if parts.overrun == nil { setOverrun(deadlines.takeError(isInterruption: true)) }
         return true
@@ -122,7 +125,7 @@ extension Database {
     /// - parameter mayEndTransaction: whether it ends the transaction of an access whose deadline has passed.
     func deadlinesWillSee(isCommit: Bool, mayEndTransaction: Bool, sql: String?) throws {
         if let overrun = parts.overrun, !mayEndTransaction, !access.ignoresCancellation { throw overrun.with(sql: sql) }
-        let passed = deadlines.statementWillStart(isCommit: isCommit, now: SystemClock.monotonicNanoseconds())
+        let passed = deadlines.statementWillStart(isCommit: isCommit, now: clock.now)
         guard let passed, !mayEndTransaction, !access.ignoresCancellation, !shadow.follows else { return }
         throw passed.hasPassed.with(sql: sql)
     }

@@ -27,7 +27,7 @@ extension Database {
         try checkIsLocal("SQL from users, whose limits a node doesn't keep")
         try policy.check()
         guard statementPolicy == nil else { throw DatabaseError.misuse("withUntrustedSQL can't be nested") }
-        let deadline = AccessDeadline(.untrustedSQL, after: policy.timeout)
+        let deadline = AccessDeadline(.untrustedSQL, after: policy.timeout, now: clock.now)
         return try readOnly {
             // The schema can't change while the policy's knowledge of it is used, and isn't read again under its
             // limits.

@@ -6,6 +6,9 @@ import Testing
 
 @Suite("Waiting: locks, deadlines, interruptions")
 struct WaitingTests {
+    /// Each look at a deadline takes a millisecond.
+    private let clock = ManualClock(tick: .milliseconds(1))
+
     /// Runs `body` while another connection holds the write lock of the same file.
     private func withLockedFile(
         _ mode: Database.BusyMode, statementTimeout: Double? = nil,
@@ -17,6 +20,7 @@ struct WaitingTests {
             var options = ConnectionOptions()
             options.busyMode = mode
             options.statementTimeout = statementTimeout
+            options.monotonicClock = clock.monotonicClock
             let connection = try TestConnection(path: folder + "/db", options: options)
             try holder.access { holder in
                 try holder.beginTransaction()
@@ -96,6 +100,7 @@ struct WaitingTests {
     private func withTimeout(_ seconds: Double, _ body: (Database) throws -> Void) throws {
         var options = ConnectionOptions()
         options.statementTimeout = seconds
+        options.monotonicClock = clock.monotonicClock
         try TestConnection(options: options).access(body)
     }
 

@@ -97,7 +97,8 @@ import Testing
     @Test func busyCommitsAreTriedAgain() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/db.sqlite"
-            let (writer, reader) = (try TestConnection(path: path), try TestConnection(path: path))
+            let writer = try TestConnection(path: path, ManualClock(tick: .milliseconds(1)))
+            let reader = try TestConnection(path: path)
             try writer.access { db in
                 try db.execute(sql: "CREATE TABLE t (a)")
                 let listener = RecordingListener()

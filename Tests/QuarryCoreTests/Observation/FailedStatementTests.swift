@@ -121,7 +121,8 @@ import Testing
     @Test func aStatementThatFindsTheDatabaseLockedHasNotBegun() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/db.sqlite"
-            let (first, second) = (try TestConnection(path: path), try TestConnection(path: path))
+            let clock = ManualClock(tick: .milliseconds(1))
+            let (first, second) = (try TestConnection(path: path, clock), try TestConnection(path: path))
             try first.access { db in
                 try db.execute(sql: Self.schema)
                 let ends = Recorded(0)

@@ -274,7 +274,7 @@ import Testing
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
     func accessesWithoutTimeDoNotBegin(_ timeout: Duration) async throws {
         let pool = try pool()
-        let message = "access timeout: it can't begin within \(AccessDeadline(after: timeout).text)"
+        let message = "access timeout: it can't begin within \(AccessDeadline(after: timeout, now: 0).text)"
         expectError(.SQLITE_BUSY, message) { try pool.read(timeout: timeout) { _ in Issue.record("it runs") } }
         expectError(.SQLITE_BUSY, message) { try pool.write(timeout: timeout) { _ in Issue.record("it runs") } }
         await expectError(.SQLITE_BUSY, message) {

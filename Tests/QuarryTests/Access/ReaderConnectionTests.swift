@@ -133,7 +133,7 @@ import Testing
         _ = try makePool()
         let group = ConnectionGroup(
             "a reader", capacity: 3, limits: .init(), idleClock: IdleClock(seconds: 0.001),
-            open: Configuration().readerOpener(path: path, core: DatabaseCore(isShared: true)))
+            open: Configuration().readerOpener(path: path, core: DatabaseCore(isShared: true, .system)))
         try await onOwnThread {
             let lease = try group.lease()
             let other = try group.lease()

@@ -1,0 +1,28 @@
+import Dispatch
+import QuarryCore
+
+extension MonotonicClock {
+    /// Runs `body` on another thread after some nanoseconds.
+    func after(_ nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
+        guard let time else {
+            DispatchQueue.global().asyncAfter(
+                deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), execute: body)
+            return
+        }
+        time.at(time.now &+ nanoseconds, body)
+    }
+}
+
+extension ConditionLock {
+    /// Releases the mutex, sleeps until another thread signals, and takes the mutex again. It may also wake without a
+    /// signal: with a clock that a test moves, it looks at the clock each millisecond.
+    ///
+    /// - parameter deadline: nanoseconds of the clock; nil for no deadline.
+    /// - returns: false at the deadline.
+    func wait(until deadline: UInt64?, _ clock: MonotonicClock) -> Bool {
+        guard let deadline, clock.time != nil else { return wait(until: deadline) }
+        guard clock.now < deadline else { return false }
+        _ = wait(until: SystemClock.monotonicNanoseconds() &+ 1_000_000)
+        return true
+    }
+}
