@@ -15,7 +15,7 @@ public final class TestConnection {
     }
 
     /// - parameter clock: the clock of waits for locks.
-    public convenience init(path: String, _ clock: ManualClock) throws {
+    public convenience init(path: String, _ clock: ManualMonotonicClock) throws {
         var options = ConnectionOptions()
         options.monotonicClock = clock.monotonicClock
         try self.init(path: path, options: options)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Waiting: locks, deadlines, interruptions")
 struct WaitingTests {
     /// Each look at a deadline takes a millisecond.
-    private let clock = ManualClock(tick: .milliseconds(1))
+    private let clock = ManualMonotonicClock(tick: .milliseconds(1))
 
     /// Runs `body` while another connection holds the write lock of the same file.
     private func withLockedFile(

@@ -97,7 +97,7 @@ import Testing
     @Test func busyCommitsAreTriedAgain() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/db.sqlite"
-            let writer = try TestConnection(path: path, ManualClock(tick: .milliseconds(1)))
+            let writer = try TestConnection(path: path, ManualMonotonicClock(tick: .milliseconds(1)))
             let reader = try TestConnection(path: path)
             try writer.access { db in
                 try db.execute(sql: "CREATE TABLE t (a)")

@@ -121,7 +121,7 @@ import Testing
     @Test func aStatementThatFindsTheDatabaseLockedHasNotBegun() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/db.sqlite"
-            let clock = ManualClock(tick: .milliseconds(1))
+            let clock = ManualMonotonicClock(tick: .milliseconds(1))
             let (first, second) = (try TestConnection(path: path, clock), try TestConnection(path: path))
             try first.access { db in
                 try db.execute(sql: Self.schema)

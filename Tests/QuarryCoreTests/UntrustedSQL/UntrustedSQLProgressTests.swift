@@ -7,7 +7,7 @@ import Testing
 @Suite struct UntrustedSQLProgressTests {
     /// SQLite doesn't interrupt a function, of which one call may take a fifth of a second.
     @Test func fewFunctionsAreCalledAfterTheEnd() throws {
-        let clock = ManualClock()
+        let clock = ManualMonotonicClock()
         let connection = try TestConnection(path: ":memory:", clock)
         var policy = UntrustedSQLPolicy()
         policy.allowFunctions(["last"])

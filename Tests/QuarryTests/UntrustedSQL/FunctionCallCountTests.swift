@@ -4,7 +4,7 @@ import Testing
 
 /// How many functions a statement of a user may call: SQLite doesn't look at the timeout within a row.
 @Suite(.timeLimit(.minutes(2))) struct FunctionCallCountTests {
-    private func players(_ clock: ManualClock? = nil) throws -> DatabaseQueue {
+    private func players(_ clock: ManualMonotonicClock? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
         if let clock { configuration.monotonicClock = clock.monotonicClock }
         let queue = try DatabaseQueue(configuration: configuration)
@@ -80,7 +80,7 @@ import Testing
 
     /// The task is cancelled while a statement is prepared, looked at, or run.
     @Test(.blocksSwiftThreads) func aTaskCancelledAtAnyMomentThrowsThatItWas() async throws {
-        let queue = try players(ManualClock())
+        let queue = try players(ManualMonotonicClock())
         var policy = policy
         policy.maximumExpressionDepth = 1_000
         for _ in 0..<50 {

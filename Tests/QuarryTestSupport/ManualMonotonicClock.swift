@@ -3,7 +3,7 @@ public import QuarryCore
 /// A time that the test moves.
 ///
 /// ```swift
-/// let clock = ManualClock()
+/// let clock = ManualMonotonicClock()
 /// configuration.monotonicClock = clock.monotonicClock
 /// let writing = Task { try await dbPool.write(timeout: .seconds(5)) { … } }
 /// try await until("it waits") { dbPool.writer.group.waiterCount == 1 }
@@ -14,7 +14,7 @@ public import QuarryCore
 /// statement runs for as many milliseconds as SQLite looks at its deadline, and waits for locks take no time.
 ///
 /// The bodies that wait for a time run on the thread that moves it.
-public final class ManualClock: ManualTime {
+public final class ManualMonotonicClock: ManualTime {
     private struct State {
         var now: UInt64 = 1_000_000_000_000
         var alarms: [(end: UInt64, body: @Sendable () -> Void)] = []
