@@ -70,10 +70,10 @@ let package = Package(
             name: "QuarryTestSupport", dependencies: ["CTestVFS", "QuarryCore", "QuarryExpectations"],
             path: "Tests/QuarryTestSupport", swiftSettings: settings),
 
-        // The tables and records that tests share, and queries that are compared with their SQL and rows.
+        // The databases, tables and records that tests share, and queries that are compared with their SQL and rows.
         .target(
-            name: "QuarryFixtures", dependencies: ["Quarry", "QuarryTestSupport"], path: "Tests/QuarryFixtures",
-            swiftSettings: settings),
+            name: "QuarryFixtures", dependencies: ["Quarry", "QuarryCore", "QuarryTestSupport"],
+            path: "Tests/QuarryFixtures", swiftSettings: settings),
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
@@ -85,9 +85,39 @@ let package = Package(
         .testTarget(
             name: "QuarrySQLTests", dependencies: ["QuarryCore", "QuarryExpectations", "QuarrySQL"],
             swiftSettings: settings),
+
+        // The tests of Quarry are in five targets. This one also has observation, the write-ahead log and tracing.
+        .testTarget(
+            name: "QuarryAccessTests",
+            dependencies: ["Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Records and requests, schemas, full text, dumps.
+        .testTarget(
+            name: "QuarryRecordsTests",
+            dependencies: [
+                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarrySQL", "QuarryTestSupport",
+            ],
+            swiftSettings: settings),
+
+        // Backups, damaged files, and what is read from those.
+        .testTarget(
+            name: "QuarryRecoveryTests", dependencies: ["Quarry", "QuarryCore", "QuarryFixtures", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // Databases that several parts of a program share, and directories of databases.
+        .testTarget(
+            name: "QuarrySharedTests",
+            dependencies: ["Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // The other folders, and tests that use several of them: documentation, bad input, random statements.
         .testTarget(
             name: "QuarryTests",
-            dependencies: ["CSQLite", "FuzzProperties", "Quarry", "QuarryFixtures", "QuarryTestSupport"],
+            dependencies: [
+                "CSQLite", "FuzzProperties", "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
+                "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         .testTarget(

@@ -22,11 +22,6 @@ enum TaskAction: String, CaseIterable {
     static let weighted = allCases.flatMap { Array(repeating: $0, count: $0.weight) }
 }
 
-/// Calls back once an access with a completion has come to its end.
-func completion<T: Sendable>(_ body: (@escaping @Sendable (T) -> Void) -> Void) async -> T {
-    await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
-}
-
 extension Bank {
     /// A task: one action after the other, each in a task of its own, some of which are cancelled.
     func runTask(_ seed: UInt64, _ index: Int, until end: UInt64, _ shelf: SnapshotShelf) async {

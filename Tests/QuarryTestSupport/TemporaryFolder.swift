@@ -26,6 +26,11 @@ public final class TemporaryFolder: Sendable {
     /// The path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
+    /// The names of its files, in order.
+    public var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    }
+
     /// The paths of the files in the folder that the process has open, in order. A lock goes with its descriptor.
     public var openFiles: [String] {
         get throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 
 /// Files that others have locked, and disks that are full, read-only, or fail.

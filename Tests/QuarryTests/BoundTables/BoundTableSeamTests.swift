@@ -1,5 +1,6 @@
 import Quarry
 import QuarryExpectations
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 

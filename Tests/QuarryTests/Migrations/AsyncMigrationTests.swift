@@ -1,3 +1,4 @@
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
