@@ -4,8 +4,8 @@ import QuarryDocuments
 import QuarryTestSupport
 import Testing
 
-/// Every operation of the disk fails while documents are changed, one run for each: the error is thrown, the documents
-/// and their indexes are those of before or after, and the store goes on.
+/// Operations of the disk fail while documents are changed, one in each run: the error is thrown, the documents and
+/// their indexes are those of before or after, and the store goes on.
 @Suite("Documents on a failing disk", .timeLimit(.minutes(5)), .serialized) struct DocumentFaultTests {
     struct OldNote: Codable, Sendable {
         var text: String
@@ -119,7 +119,7 @@ import Testing
         return documents
     }
 
-    @Test(arguments: cases) func everyOperation(work: Work, fault: Fault) async throws {
+    @Test(arguments: cases) func failingOperations(work: Work, fault: Fault) async throws {
         // Both at once: the suite is the last to end.
         let threads = [false, true].map { isPool in OwnThread { try Self.runs(work, fault, isPool: isPool) } }
         for thread in threads {
@@ -161,19 +161,20 @@ import Testing
             return (before, try writer.read(documents))
         }()
         var (operations, errors) = (0, 0)
+        var faulted = FaultedOperations()
         var problems: [String] = []
         while true {
             let run = try TemporaryFolder(isFast: true)
             let path = run.file("db")
             try FileManager.default.copyItem(atPath: original, toPath: path)
             let writer = try open(path, isPool: isPool, vfs: vfs.name)
-            vfs.arm(fault.operations, nth: operations + 1, code: fault.code, andAllAfter: fault.andAllAfter)
+            vfs.arm(fault.operations, nth: faulted.nth, code: fault.code, andAllAfter: fault.andAllAfter)
             var failure: (any Error)?
             do { try work.run(writer) } catch { failure = error }
             let wasReached = vfs.failures > 0
             vfs.disarm()
             let name =
-                "\(isPool ? "pool" : "queue"), operation \(operations + 1), \(failure.map { "\($0)" } ?? "no error")"
+                "\(isPool ? "pool" : "queue"), operation \(faulted.nth), \(failure.map { "\($0)" } ?? "no error")"
             func check(_ possible: [Documents], _ moment: String, _ writer: any DatabaseWriter) {
                 do {
                     let found = try settled { try writer.read(documents) }
@@ -208,6 +209,7 @@ import Testing
             try reopened.close()
             guard wasReached else { return (operations, errors, problems) }
             operations += 1
+            faulted.advance()
         }
     }
 }

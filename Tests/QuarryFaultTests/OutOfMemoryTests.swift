@@ -2,14 +2,16 @@ import Foundation
 import QuarryTestSupport
 import Testing
 
-/// SQLite's memory runs out at every allocation of a small workload, one run for each: opening, writing, reading,
+/// SQLite's memory runs out at an allocation of a small workload, another one in each run: opening, writing, reading,
 /// functions, a rollback, a copy, closing. The allocator is the process's, so that this needs one of its own.
 @Suite("Out of memory", .timeLimit(.minutes(5)), .serialized) struct OutOfMemoryTests {
     @Test(arguments: ["UTF-8", "UTF-16le"], ["once", "sticky"])
-    func everyAllocation(encoding: String, failing: String) async throws {
+    func failingAllocations(encoding: String, failing: String) async throws {
         let exit = try await onOwnThread(within: 280) {
             let folder = try TemporaryFolder(isFast: true)
-            let exit = try ChildProcess(["out-of-memory", folder.path, encoding, failing], deadline: 240).wait()
+            let numbers = ["\(FaultedOperations().nth)", "\(FaultedOperations.stride)"]
+            let exit = try ChildProcess(["out-of-memory", folder.path, encoding, failing] + numbers, deadline: 240)
+                .wait()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
             return exit
         }
@@ -20,7 +22,7 @@ import Testing
         let errors = try #require(Int(words[2]))
         // An opening that fails once gives memory back, tries again, and succeeds.
         let reopened = try #require(Int(words[4]))
-        #expect(allocations > 1000 && errors + reopened > allocations / 2, "\(exit.lines)")
+        #expect(allocations > 1000 && errors + reopened > allocations / FaultedOperations.stride / 2, "\(exit.lines)")
         #expect((reopened > 0) == (failing == "once"), "\(exit.lines)")
     }
 }

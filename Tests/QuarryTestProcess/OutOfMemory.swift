@@ -2,10 +2,10 @@ import CFaultMalloc
 import Foundation
 import Quarry
 
-/// Runs a small workload again and again: the nth allocation of SQLite fails, for every n that there is.
+/// Runs a small workload again and again: the nth allocation of SQLite fails, for each n of a distance that there is.
 ///
 /// Each failure must be told as one of memory, or have no effect; nothing may stay allocated.
-func runOutOfMemory(folder: String, encoding: String, isSticky: Bool) throws {
+func runOutOfMemory(folder: String, encoding: String, isSticky: Bool, from first: Int64, each stride: Int64) throws {
     let code = fault_malloc_install()
     guard code == 0 else { fail("SQLite doesn't take the allocator: \(code)") }
     var number = 0
@@ -28,13 +28,13 @@ func runOutOfMemory(folder: String, encoding: String, isSticky: Bool) throws {
         remove(path)
     }
     let before = inUse()
-    var nth: Int64 = 0
+    var nth = first - stride
     var told = 0
     /// An opening that fails once gives memory back, tries again, and succeeds.
     var reopened = 0
     var wasReached = true
     while wasReached {
-        nth += 1
+        nth += stride
         let path = path()
         var workload = MemoryWorkload(path: path, encoding: encoding)
         fault_malloc_arm(nth, isSticky ? 1 : 0)

@@ -46,7 +46,9 @@ do {
     case "migrate":
         try migrate(path: arguments[1], kind: DatabaseKind(arguments[2]), count: Int(arguments[3])!)
     case "out-of-memory":
-        try runOutOfMemory(folder: arguments[1], encoding: arguments[2], isSticky: arguments[3] == "sticky")
+        try runOutOfMemory(
+            folder: arguments[1], encoding: arguments[2], isSticky: arguments[3] == "sticky",
+            from: Int64(arguments[4])!, each: Int64(arguments[5])!)
     case "out-of-files":
         try runOutOfFiles(folder: arguments[1])
     case "directory-out-of-files":
