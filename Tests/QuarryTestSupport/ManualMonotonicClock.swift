@@ -60,7 +60,7 @@ public final class ManualMonotonicClock: ManualTime {
     }
 
     /// Suspends the thread until the time is moved; with a tick, moves it.
-    public func sleep(until end: UInt64) {
+    public func wait(until end: UInt64) {
         guard tick == 0 else {
             let due = state.withLock { $0.move(to: end) }
             for body in due { body() }

@@ -22,7 +22,7 @@ package struct MonotonicClock: Sendable {
     /// Suspends the thread.
     package func sleep(nanoseconds: UInt64) {
         guard let time else { return SystemClock.sleep(nanoseconds: nanoseconds) }
-        time.sleep(until: time.now &+ nanoseconds)
+        time.wait(until: time.now &+ nanoseconds)
     }
 }
 
@@ -32,7 +32,7 @@ package protocol ManualTime: AnyObject, Sendable {
     var now: UInt64 { get }
 
     /// Suspends the thread until a time has come.
-    func sleep(until end: UInt64)
+    func wait(until end: UInt64)
 
     /// Runs `body` when a time has come: at once if it has, otherwise on the thread that moves the time.
     func at(_ end: UInt64, _ body: @escaping @Sendable () -> Void)
