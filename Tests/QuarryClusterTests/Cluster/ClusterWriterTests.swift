@@ -148,7 +148,7 @@ import Testing
                 try outbox.createTables(db)
                 for name in ["a", "b", "c"] { _ = try outbox.append(name, db) }
             }
-            var options = OutboxOptions()
+            var options = OutboxOptions(backoff: { _ in .zero })
             options.batch = 2
             options.maximumAttempts = 1
             do {
