@@ -18,7 +18,7 @@ func salvageForever(path: String, folder: String, first: Int) throws {
 /// Salvages a file, and says its cost and its result, or the error.
 ///
 /// ```
-/// 1520 pages read, 14680064 bytes, 12 rows, 3 lost
+/// 1520 pages read, 14680064 bytes, 85 milliseconds of a processor, 12 rows, 3 lost
 /// ```
 func salvageOnce(path: String, target: String) throws {
     // The memory of the process before it begins.
@@ -33,7 +33,15 @@ func salvageOnce(path: String, target: String) throws {
     } catch let error as DatabaseError {
         end = "error \(error.resultCode.rawValue)"
     }
-    say("\(pages) pages read, \(try maximumMemory() - before) bytes, \(end)")
+    let memory = try maximumMemory() - before
+    say("\(pages) pages read, \(memory) bytes, \(processorMilliseconds()) milliseconds of a processor, \(end)")
+}
+
+/// How long the process has had a processor.
+private func processorMilliseconds() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Int(time.tv_sec) * 1_000 + Int(time.tv_nsec) / 1_000_000
 }
 
 /// The most memory that the process has had at a time, in bytes: <https://man7.org/linux/man-pages/man5/proc.5.html>.

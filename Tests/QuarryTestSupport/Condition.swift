@@ -4,10 +4,18 @@ import QuarryCore
 /// Looks again and again until `condition` holds: for what other threads do and nobody reports, such as waiting in a
 /// line.
 ///
-/// It fails after `Step.patience`.
-public func until(_ name: String, _ condition: () throws -> Bool) async throws {
+/// It fails when the code that has to make it hold has ended, and after `Step.patience`.
+public func until(
+    _ name: String, by code: (any CodeUnderTest)? = nil, _ condition: () throws -> Bool
+) async throws {
     let end = SystemClock.monotonicNanoseconds() + UInt64(Step.patience * 1e9)
-    while try !condition() {
+    let failure = Recorded<Step.NeverReached?>(nil)
+    code?.whenEnded { error in failure.update { $0 = Step.NeverReached(name, byCodeThatThrew: error) } }
+    while true {
+        // Asked first: the code may make it hold just before it ends.
+        let failure = failure.value
+        if try condition() { return }
+        if let failure { throw failure }
         if SystemClock.monotonicNanoseconds() > end { throw Step.NeverReached(name) }
         await Task.yield()
     }

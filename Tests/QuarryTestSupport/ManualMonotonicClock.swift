@@ -1,3 +1,4 @@
+import Dispatch
 public import QuarryCore
 
 /// A time that the test moves.
@@ -10,13 +11,20 @@ public import QuarryCore
 /// clock.advance(by: .seconds(5))
 /// ```
 ///
-/// With a tick, each look at the clock moves it, and a thread that sleeps moves it to the end of its sleep. So a
-/// statement runs for as many milliseconds as SQLite looks at its deadline, and waits for locks take no time.
+/// `advance(by:when:_:during:)` does the same in one call.
 ///
-/// The bodies that wait for a time run on the thread that moves it.
+/// With a tick, each look at the clock moves it, and a thread that sleeps moves it to the end of its sleep. So a
+/// statement runs for as many milliseconds as SQLite looks at its deadline, and waits for locks take no time. While a
+/// timer waits, the clock is looked at each millisecond.
+///
+/// The bodies that wait for a time run on the thread that moves it by `advance(by:)`. If a look moves it, they run on
+/// another one: the code that looks may hold a lock that they take.
 public final class ManualMonotonicClock: ManualTime {
     private struct State {
         var now: UInt64 = 1_000_000_000_000
+        var lookCount = 0
+        /// Whether the clock looks at itself.
+        var isBeating = false
         var alarms: [(end: UInt64, body: @Sendable () -> Void)] = []
 
         /// Moves the time, and returns what has waited for it.
@@ -30,28 +38,45 @@ public final class ManualMonotonicClock: ManualTime {
     }
 
     private let state = Lock(State())
-    private let tick: UInt64
+    /// How far each look moves it.
+    private let ticks: Lock<UInt64>
+    private var tick: UInt64 { ticks.withLock { $0 } }
 
     /// A clock that has run for a thousand seconds.
     ///
     /// - parameter tick: how far each look moves it.
-    public init(tick: Duration = .zero) { self.tick = tick.nanoseconds }
+    public init(tick: Duration = .zero) { ticks = Lock(tick.nanoseconds) }
+
+    /// From now on, each look moves it: for waits that follow the timeout of a test.
+    public func go(tick: Duration = .milliseconds(1)) {
+        ticks.withLock { $0 = tick.nanoseconds }
+        let mustBeat = state.withLock { state in
+            defer { state.isBeating = state.isBeating || !state.alarms.isEmpty }
+            return !state.isBeating && !state.alarms.isEmpty
+        }
+        if mustBeat { beat() }
+    }
 
     /// The clock for a configuration.
     package var monotonicClock: MonotonicClock { MonotonicClock(self) }
 
     /// The time in nanoseconds.
     public var now: UInt64 {
+        let tick = tick
         let (now, due) = state.withLock { state in
             let due = state.move(to: state.now + tick)
+            state.lookCount += 1
             return (state.now, due)
         }
-        for body in due { body() }
+        runElsewhere(due)
         return now
     }
 
     /// The number of sleeping threads and timers.
     public var waiterCount: Int { state.withLock { $0.alarms.count } }
+
+    /// How often code has looked at the clock.
+    public var lookCount: Int { state.withLock { $0.lookCount } }
 
     /// Moves the time.
     public func advance(by duration: Duration) {
@@ -59,24 +84,74 @@ public final class ManualMonotonicClock: ManualTime {
         for body in due { body() }
     }
 
+    /// Runs `body`, and moves the time once `condition` holds, which says that the body waits.
+    ///
+    /// ```swift
+    /// try await clock.advance(by: .seconds(5), when: "it waits", group.waiterCount == 1) {
+    ///     await expectError(.SQLITE_BUSY) { try await dbPool.write(timeout: .seconds(5)) { _ in } }
+    /// }
+    /// ```
+    @discardableResult
+    public func advance<T: Sendable>(
+        by duration: Duration, when name: String, _ condition: @autoclosure () throws -> Bool,
+        during body: @escaping @Sendable () async throws -> T
+    ) async throws -> T {
+        let task = Task { try await body() }
+        try await until(name, by: task, condition)
+        advance(by: duration)
+        return try await task.value
+    }
+
+    /// Moves the time by a millisecond, again and again, until a task or thread has ended: for waits of lengths that a
+    /// test doesn't know.
+    public func advance(until code: any CodeUnderTest) async throws {
+        let hasEnded = Step("the code has ended")
+        code.whenEnded { _ in hasEnded.reach() }
+        try await until(hasEnded.name) {
+            advance(by: .milliseconds(1))
+            return hasEnded.isReached
+        }
+    }
+
     /// Suspends the thread until the time is moved; with a tick, moves it.
     public func wait(until end: UInt64) {
         guard tick == 0 else {
-            let due = state.withLock { $0.move(to: end) }
-            for body in due { body() }
-            return
+            return runElsewhere(state.withLock { $0.move(to: end) })
         }
         let step = Step("the clock shows \(end)")
-        at(end) { step.reach() }
+        guard at(end, { step.reach() }) else { return }
         while !step.isReached { try? step.wait() }
     }
 
-    /// Runs `body` when a time has come.
-    public func at(_ end: UInt64, _ body: @escaping @Sendable () -> Void) {
-        let isDue = state.withLock { state in
-            if end > state.now { state.alarms.append((end, body)) }
-            return end <= state.now
+    /// Runs `body` when a time comes.
+    ///
+    /// - returns: false if it has come already; then `body` doesn't run.
+    public func at(_ end: UInt64, _ body: @escaping @Sendable () -> Void) -> Bool {
+        let tick = tick
+        let (isWaiting, mustBeat) = state.withLock { state in
+            guard end > state.now else { return (false, false) }
+            state.alarms.append((end, body))
+            defer { state.isBeating = state.isBeating || tick > 0 }
+            return (true, tick > 0 && !state.isBeating)
         }
-        if isDue { body() }
+        if mustBeat { beat() }
+        return isWaiting
+    }
+
+    /// Looks at the clock each millisecond, as long as a timer waits.
+    private func beat() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
+            guard let self else { return }
+            _ = now
+            let goesOn = state.withLock { state in
+                state.isBeating = !state.alarms.isEmpty
+                return state.isBeating
+            }
+            if goesOn { beat() }
+        }
+    }
+
+    private func runElsewhere(_ bodies: [@Sendable () -> Void]) {
+        for body in bodies { DispatchQueue.global().async(execute: body) }
     }
 }

@@ -4,7 +4,8 @@ import QuarryCore
 /// A thread of a test's own, which may block: blocking Swift's threads would stop all tests.
 public final class OwnThread<Value: Sendable>: Sendable {
     private let result = Lock<Result<Value, any Error>?>(nil)
-    private let isOver: Step
+    /// The thread has ended.
+    let isOver: Step
 
     /// Starts the thread.
     public init(_ name: String = "a thread of the test", _ body: @escaping @Sendable () throws -> Value) {
@@ -21,6 +22,12 @@ public final class OwnThread<Value: Sendable>: Sendable {
     /// The value that the thread has returned, or its error.
     public var value: Value {
         get async throws { try await value(within: Step.patience) }
+    }
+
+    /// The error that the thread has thrown, if it has ended with one.
+    var error: (any Error)? {
+        guard case .failure(let error) = result.withLock({ $0 }) else { return nil }
+        return error
     }
 
     /// The value that the thread has returned, or its error.

@@ -6,10 +6,11 @@ import QuarryCore
 /// ```swift
 /// let hasRead = Step("the reader has read")
 /// let reader = OwnThread { try dbPool.read { db in … ; hasRead.reach() } }
-/// try await hasRead.reached()
+/// try await hasRead.reached(by: reader)
 /// ```
 ///
-/// A wait for a step that is never reached throws after two minutes: a schedule that is stuck fails.
+/// A wait for a step that is never reached throws: at once if the code that has to reach it has ended, otherwise after
+/// two minutes. So a schedule that is stuck fails.
 public final class Step: Sendable {
     /// Says which step, or condition, has not come.
     public struct NeverReached: Error, CustomStringConvertible {
@@ -18,11 +19,19 @@ public final class Step: Sendable {
 
         /// - parameter name: what was waited for.
         public init(_ name: String) { description = "never reached: \(name)" }
+
+        /// - parameter name: what was waited for.
+        /// - parameter error: what the code that had to reach it has thrown; nil if it has returned.
+        init(_ name: String, byCodeThatThrew error: (any Error)?) {
+            let end = error.map { "has thrown \($0)" } ?? "has returned"
+            description = "never reached: \(name), because the code that should reach it \(end)"
+        }
     }
 
     private struct State {
         var isReached = false
-        var waiters: [Int: @Sendable (Bool) -> Void] = [:]
+        /// Called with nil when the step is reached.
+        var waiters: [Int: @Sendable (NeverReached?) -> Void] = [:]
         var lastID = 0
     }
 
@@ -47,7 +56,7 @@ public final class Step: Sendable {
             defer { state.waiters.removeAll() }
             return Array(state.waiters.values)
         }
-        for waiter in waiters { waiter(true) }
+        for waiter in waiters { waiter(nil) }
     }
 
     /// Waits on a thread of one's own.
@@ -61,24 +70,33 @@ public final class Step: Sendable {
     /// Suspends the task.
     ///
     /// - parameter seconds: how long at most.
-    public func reached(within seconds: Double = Step.patience) async throws {
-        let isReached = await withUnsafeContinuation { continuation in
+    /// - parameter code: the task or thread that has to reach the step. When it has ended, the wait ends, too.
+    public func reached(within seconds: Double = Step.patience, by code: (any CodeUnderTest)? = nil) async throws {
+        let failure: NeverReached? = await withUnsafeContinuation { continuation in
             // A timer goes as soon as the step is reached: a delayed block would stay for its minute.
             let timer = Timer()
             guard
-                let id = add({ isReached in
+                let id = add({ failure in
                     timer.source.cancel()
-                    continuation.resume(returning: isReached)
+                    continuation.resume(returning: failure)
                 })
             else {
                 timer.source.resume()
-                return continuation.resume(returning: true)
+                return continuation.resume(returning: nil)
             }
-            timer.source.setEventHandler { [weak self] in self?.remove(id)?(false) }
+            timer.source.setEventHandler { [weak self, neverReached] in self?.remove(id)?(neverReached) }
             timer.source.schedule(deadline: .now() + seconds)
             timer.source.resume()
+            code?.whenEnded { [weak self, name] error in
+                self?.remove(id)?(NeverReached(name, byCodeThatThrew: error))
+            }
         }
-        if !isReached { throw neverReached }
+        if let failure { throw failure }
+    }
+
+    /// Calls `body` when the step is reached.
+    func whenReached(_ body: @escaping @Sendable () -> Void) {
+        if add({ _ in body() }) == nil { body() }
     }
 
     // Sendable: Dispatch's sources may be used from any thread.
@@ -89,7 +107,7 @@ public final class Step: Sendable {
     private var neverReached: NeverReached { NeverReached(name) }
 
     /// - returns: nil if the step is reached already.
-    private func add(_ waiter: @escaping @Sendable (Bool) -> Void) -> Int? {
+    private func add(_ waiter: @escaping @Sendable (NeverReached?) -> Void) -> Int? {
         state.withLock { state in
             guard !state.isReached else { return nil }
             state.lastID += 1
@@ -98,7 +116,7 @@ public final class Step: Sendable {
         }
     }
 
-    private func remove(_ id: Int) -> (@Sendable (Bool) -> Void)? {
+    private func remove(_ id: Int) -> (@Sendable (NeverReached?) -> Void)? {
         state.withLock { $0.waiters.removeValue(forKey: id) }
     }
 }

@@ -9,7 +9,8 @@ extension MonotonicClock {
                 deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), execute: body)
             return
         }
-        time.at(time.now &+ nanoseconds, body)
+        // The caller may hold a lock that `body` takes.
+        if !time.at(time.now &+ nanoseconds, body) { DispatchQueue.global().async(execute: body) }
     }
 }
 

@@ -117,25 +117,27 @@ public final class DatabaseCluster: ForwardingWriter {
         return try await repeating { try await pool.write(updates) }
     }
 
+    private var clock: MonotonicClock { options.database.monotonicClock }
+
     private func repeating<T>(_ access: () throws -> T) throws -> T {
-        let end = SystemClock.monotonicNanoseconds() &+ options.connectTimeout.nanoseconds
+        let end = clock.now &+ options.connectTimeout.nanoseconds
         while true {
             do {
                 return try access()
             } catch let error as DatabaseError where error.isRetryableInCluster {
                 // The next access looks for the leader, and waits there.
-                guard SystemClock.monotonicNanoseconds() < end else { throw error }
+                guard clock.now < end else { throw error }
             }
         }
     }
 
     private func repeating<T: Sendable>(_ access: () async throws -> T) async throws -> T {
-        let end = SystemClock.monotonicNanoseconds() &+ options.connectTimeout.nanoseconds
+        let end = clock.now &+ options.connectTimeout.nanoseconds
         while true {
             do {
                 return try await access()
             } catch let error as DatabaseError where error.isRetryableInCluster {
-                guard SystemClock.monotonicNanoseconds() < end else { throw error }
+                guard clock.now < end else { throw error }
                 try Task.checkCancellation()
             }
         }
@@ -182,7 +184,7 @@ private struct ClusterParts {
             busyTimeout: configuration.database.busyTimeoutNanoseconds,
             settlementTimeout: configuration.settlementTimeout.nanoseconds,
             keepsCommitJournal: configuration.keepsCommitJournal, wallClock: configuration.wallClock,
-            onScan: configuration.onScan)
+            clock: configuration.database.monotonicClock, onScan: configuration.onScan)
         self.nodes = addresses
         self.name = name
         self.configuration = configuration
@@ -202,7 +204,7 @@ extension ClusterConfiguration {
     fileprivate func makeFinder(_ addresses: [NodeAddress]) -> LeaderFinder {
         guard let connect else { return LeaderFinder(addresses) }
         return LeaderFinder(addresses) { (address, deadline, waker) throws(LinkError) in
-            let now = SystemClock.monotonicNanoseconds()
+            let now = waker.clock.now
             let milliseconds = deadline > now ? Int((deadline - now) / 1_000_000) : 0
             let descriptor: CInt
             do {

@@ -6,7 +6,7 @@ import QuarryCore
 /// All sessions of a cluster share one: it remembers the last leader and the members. `LeaderSearch` decides which node
 /// is asked next.
 final class LeaderFinder: Sendable {
-    /// Connects to a node, until a deadline in monotonic nanoseconds.
+    /// Connects to a node, until a deadline in nanoseconds of the waker's clock.
     typealias Connect = @Sendable (NodeAddress, UInt64, Waker) throws(LinkError) -> NodeLink
 
     private let nodes: Lock<NodeList>
@@ -39,7 +39,7 @@ final class LeaderFinder: Sendable {
     /// Finds the leader, registers a client and opens a database.
     ///
     /// - parameter clientID: a number for the node's log.
-    /// - parameter deadline: in monotonic nanoseconds.
+    /// - parameter deadline: in nanoseconds of the waker's clock.
     /// - returns: the open link, and the number of the database on it.
     /// - throws: `LinkError.noLeader` if no leader is found in time, `.interrupted` once the waker is woken, `.failed`
     ///   if the leader refuses to open the database, `.unsendable` if the name contains a NUL.
@@ -47,14 +47,13 @@ final class LeaderFinder: Sendable {
         database name: String, clientID: UInt64, until deadline: UInt64, waker: Waker
     ) throws(LinkError) -> (link: NodeLink, database: UInt32) {
         var generator = SystemRandomNumberGenerator()
-        let deadline = outage.withLock {
-            $0.searchBegins(at: SystemClock.monotonicNanoseconds(), until: deadline)
-        }
+        let clock = waker.clock
+        let deadline = outage.withLock { $0.searchBegins(at: clock.now, until: deadline) }
         var search = LeaderSearch(deadline: deadline)
         var report = SearchReport()
         // The link of the last answer.
         var link: NodeLink?
-        var action = search.beginRound(candidates, at: SystemClock.monotonicNanoseconds(), using: &generator)
+        var action = search.beginRound(candidates, at: clock.now, using: &generator)
         while true {
             do throws(LinkError) {
                 switch action {
@@ -65,8 +64,7 @@ final class LeaderFinder: Sendable {
                     link = next
                     let leader = try LeaderFinder.leader(of: next, until: limit)
                     if leader != address { report.note(address, LeaderFinder.sentence(on: address, leader)) }
-                    action = search.answered(
-                        leader: leader, at: SystemClock.monotonicNanoseconds(), using: &generator)
+                    action = search.answered(leader: leader, at: clock.now, using: &generator)
                 case .open(let address, let limit):
                     let leader: NodeLink
                     if let link { leader = link } else { leader = try connect(address, limit, waker) }
@@ -78,17 +76,16 @@ final class LeaderFinder: Sendable {
                     link?.close()
                     try LeaderFinder.wait(nanoseconds, waker)
                     // Other sessions may have found the leader meanwhile.
-                    action = search.beginRound(
-                        candidates, at: SystemClock.monotonicNanoseconds(), using: &generator)
+                    action = search.beginRound(candidates, at: clock.now, using: &generator)
                 case .giveUp:
-                    outage.withLock { $0.searchFailed(at: SystemClock.monotonicNanoseconds()) }
+                    outage.withLock { $0.searchFailed(at: clock.now) }
                     throw .noLeader(report.description)
                 }
             } catch {
                 guard let address = action.address, !error.endsSearch(in: action) else { throw error }
                 report.note(address, error)
                 leaderFailed(address)
-                action = search.failed(at: SystemClock.monotonicNanoseconds(), using: &generator)
+                action = search.failed(at: clock.now, using: &generator)
             }
         }
     }
@@ -158,7 +155,7 @@ final class LeaderFinder: Sendable {
     }
 
     private static func wait(_ nanoseconds: UInt64, _ waker: Waker) throws(LinkError) {
-        switch waker.wait(until: SystemClock.monotonicNanoseconds() + nanoseconds) {
+        switch waker.wait(until: waker.clock.now + nanoseconds) {
         case .woken: throw .interrupted
         case .failed(let code): throw .systemFailure(nil, reason: LinkError.text(of: code))
         case .timedOut, .ready: break

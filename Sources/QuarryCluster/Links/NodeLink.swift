@@ -41,7 +41,7 @@ final class NodeLink {
 
     /// Connects to a node, and sends the handshake. A node doesn't answer that.
     ///
-    /// - parameter deadline: in monotonic nanoseconds. The resolver of the C library may exceed it.
+    /// - parameter deadline: in nanoseconds of the waker's clock. The resolver of the C library may exceed it.
     /// - parameter maximumBodySize: the largest accepted body of a response, in bytes.
     convenience init(
         to address: NodeAddress, until deadline: UInt64, waker: Waker,

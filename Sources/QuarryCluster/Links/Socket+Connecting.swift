@@ -29,7 +29,7 @@ extension Socket {
         next = list
         while let info = next {
             next = info.pointee.ai_next
-            let now = SystemClock.monotonicNanoseconds()
+            let now = waker.clock.now
             guard deadline > now else { throw .timedOut(address, .connecting) }
             do {
                 return try connected(

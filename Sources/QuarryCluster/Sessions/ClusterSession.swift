@@ -73,7 +73,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         self.finder = finder
         self.settings = settings
         self.isReader = isReader
-        waker = try Waker()
+        waker = try Waker(settings.clock)
     }
 
     var isInsideTransaction: Bool { transaction != .none }
@@ -146,7 +146,7 @@ final class ClusterSession: RemoteConnection, @unchecked Sendable {
         if self.link === link { dropLink() } else { link.close() }
     }
 
-    var now: UInt64 { SystemClock.monotonicNanoseconds() }
+    var now: UInt64 { waker.clock.now }
 
     /// The time until which an answer is waited for.
     func limit(_ call: RemoteCall) -> UInt64 { min(call.deadline, now &+ settings.statementTimeout) }
@@ -290,6 +290,8 @@ struct SessionSettings: Sendable {
     var keepsCommitJournal: Bool
     /// Microseconds since 1970.
     var wallClock: @Sendable () -> Int64
+    /// The clock of deadlines and waits.
+    var clock: MonotonicClock
     /// Is told of statements that scan tables.
     var onScan: (@Sendable (ClusterScan) -> Void)?
     /// Unread pages of rows after which a new link is cheaper.

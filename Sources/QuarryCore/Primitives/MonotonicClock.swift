@@ -34,6 +34,8 @@ package protocol ManualTime: AnyObject, Sendable {
     /// Suspends the thread until a time has come.
     func wait(until end: UInt64)
 
-    /// Runs `body` when a time has come: at once if it has, otherwise on the thread that moves the time.
-    func at(_ end: UInt64, _ body: @escaping @Sendable () -> Void)
+    /// Runs `body` when a time comes.
+    ///
+    /// - returns: false if it has come already; then `body` doesn't run.
+    func at(_ end: UInt64, _ body: @escaping @Sendable () -> Void) -> Bool
 }

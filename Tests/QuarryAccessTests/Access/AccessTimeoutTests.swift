@@ -11,11 +11,26 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private static let short = Duration.milliseconds(10)
-    /// Long enough for an access to reach its statement, on a busy machine.
+    /// Long enough for an access to reach its statement: it looks at the clock a few times before.
     private static let reaching = Duration.milliseconds(250)
 
-    private func pool(_ configuration: Configuration = Configuration()) throws -> DatabasePool {
+    /// A clock that the test moves.
+    private let still = ManualMonotonicClock()
+    /// Each look at the clock takes a millisecond.
+    private let ticking = ManualMonotonicClock(tick: .milliseconds(1))
+
+    /// A configuration whose timeouts pass by looks at the clock.
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.monotonicClock = ticking.monotonicClock
+        return configuration
+    }
+
+    private func pool(_ clock: ManualMonotonicClock, _ configuration: Configuration = Configuration()) throws
+        -> DatabasePool
+    {
         var configuration = configuration
+        configuration.monotonicClock = clock.monotonicClock
         configuration.label = "players"
         configuration.maximumReaderCount = 1
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
@@ -34,26 +49,31 @@ import Testing
             }
             isWrite ? try writer.write(body) : try writer.read(body)
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: holder)
         return holder
     }
 
     // MARK: - Waiting
 
     @Test(arguments: [true, false]) func waitersLeaveTheQueue(isWrite: Bool) async throws {
-        let pool = try pool()
+        let pool = try pool(still)
         let mayEnd = Step("the waiters have left")
         let holder = try await hold(isWrite, pool, until: mayEnd)
+        let group = isWrite ? pool.writer.group : pool.readers.group
         for error in [
-            await expectError(DatabaseError.self) {
-                isWrite
-                    ? try await pool.write(timeout: Self.short) { _ in }
-                    : try await pool.read(timeout: Self.short) { _ in }
-            },
-            try await onOwnThread {
-                expectError(DatabaseError.self) {
+            try await still.advance(by: Self.short, when: "a task waits", group.waiterCount == 1) {
+                await expectError(DatabaseError.self) {
                     isWrite
-                        ? try pool.write(timeout: Self.short) { _ in } : try pool.read(timeout: Self.short) { _ in }
+                        ? try await pool.write(timeout: Self.short) { _ in }
+                        : try await pool.read(timeout: Self.short) { _ in }
+                }
+            },
+            try await still.advance(by: Self.short, when: "a thread waits", group.waiterCount == 1) {
+                try await onOwnThread {
+                    expectError(DatabaseError.self) {
+                        isWrite
+                            ? try pool.write(timeout: Self.short) { _ in } : try pool.read(timeout: Self.short) { _ in }
+                    }
                 }
             },
         ] {
@@ -74,13 +94,16 @@ import Testing
 
     /// The timer of a group is set again for a waiter that comes later and gives up earlier.
     @Test func aLaterWaiterLeavesEarlier() async throws {
-        let pool = try pool()
+        let pool = try pool(still)
         let mayEnd = Step("the hasty one has left")
         let holder = try await hold(true, pool, until: mayEnd)
         let patient = Task { try await pool.write(timeout: .seconds(600)) { db in try db.insert(1) } }
-        try await until("the patient one waits") { pool.writer.group.waiterCount == 1 }
-        await expectError(.SQLITE_BUSY) { try await pool.write(timeout: Self.short) { db in try db.insert(2) } }
-        #expect(pool.writer.group.waiterCount == 1)
+        let group = pool.writer.group
+        try await until("the patient one waits", by: patient) { group.waiterCount == 1 }
+        try await still.advance(by: Self.short, when: "the hasty one waits", group.waiterCount == 2) {
+            await expectError(.SQLITE_BUSY) { try await pool.write(timeout: Self.short) { db in try db.insert(2) } }
+        }
+        #expect(group.waiterCount == 1)
         mayEnd.reach()
         try await holder.value
         try await patient.value
@@ -90,14 +113,19 @@ import Testing
     @Test(arguments: [true, false]) func theFirstLimitOfWaitingCounts(acquireTimeoutIsFirst: Bool) async throws {
         var configuration = Configuration()
         configuration.acquireTimeout = acquireTimeoutIsFirst ? 0.01 : 600
-        let pool = try pool(configuration)
+        let pool = try pool(still, configuration)
         let mayEnd = Step("the waiters have left")
         let holder = try await hold(true, pool, until: mayEnd)
         let timeout: Duration = acquireTimeoutIsFirst ? .seconds(600) : Self.short
         let setting = acquireTimeoutIsFirst ? "(Configuration.acquireTimeout)" : "(the timeout of the access)"
+        let group = pool.writer.group
         for error in [
-            await expectError(DatabaseError.self) { try await pool.write(timeout: timeout) { _ in } },
-            try await onOwnThread { expectError(DatabaseError.self) { try pool.write(timeout: timeout) { _ in } } },
+            try await still.advance(by: Self.short, when: "a task waits", group.waiterCount == 1) {
+                await expectError(DatabaseError.self) { try await pool.write(timeout: timeout) { _ in } }
+            },
+            try await still.advance(by: Self.short, when: "a thread waits", group.waiterCount == 1) {
+                try await onOwnThread { expectError(DatabaseError.self) { try pool.write(timeout: timeout) { _ in } } }
+            },
         ] {
             #expect(error?.resultCode == .SQLITE_BUSY)
             #expect(error?.message?.hasSuffix("within 0.01 seconds \(setting)") ?? false)
@@ -107,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func cancellationComesFirst(whileWaiting: Bool) async throws {
-        let pool = try pool()
+        let pool = try pool(still)
         let mayEnd = Step("the access is cancelled")
         let holder = try await hold(whileWaiting, pool, until: mayEnd)
         let runs = Step("the access runs")
@@ -119,9 +147,9 @@ import Testing
             }
         }
         if whileWaiting {
-            try await until("it waits") { pool.writer.group.waiterCount == 1 }
+            try await until("it waits", by: task) { pool.writer.group.waiterCount == 1 }
         } else {
-            try await runs.reached()
+            try await runs.reached(by: task)
         }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -133,7 +161,7 @@ import Testing
     // MARK: - Locks
 
     @Test(arguments: [WriterKind.fileQueue, .walQueue, .pool]) func waitsForLocksEnd(_ kind: WriterKind) async throws {
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.busyMode = .timeout(600)
         let writer = try kind.make(folder, configuration)
         try writer.makeTable()
@@ -156,7 +184,7 @@ import Testing
 
     /// A commit that waits for readers gives up, and its changes are rolled back.
     @Test func commitsThatWaitAreRolledBack() async throws {
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.busyMode = .timeout(600)
         let writer = try DatabaseQueue(path: folder.file("a.sqlite"), configuration: configuration)
         try writer.makeTable()
@@ -170,7 +198,7 @@ import Testing
                 try mayEnd.wait()
             }
         }
-        try await hasRead.reached()
+        try await hasRead.reached(by: holder)
         await expectError(.SQLITE_BUSY, "access timeout: it waited for a lock for longer than 0.25 seconds") {
             try await writer.write(timeout: Self.reaching) { db in try db.insert(1) }
         }
@@ -182,7 +210,7 @@ import Testing
     // MARK: - Statements
 
     @Test(arguments: WriterKind.allCases) func statementsAreInterrupted(_ kind: WriterKind) async throws {
-        let writer = try kind.make(folder)
+        let writer = try kind.make(folder, configuration)
         try writer.makeTable(1)
         for error in [
             await expectError(DatabaseError.self) {
@@ -222,7 +250,7 @@ import Testing
     }
 
     @Test func snapshots() async throws {
-        let pool = try pool()
+        let pool = try pool(ticking)
         for snapshot in [
             try pool.makeSnapshot(), try pool.makeSnapshotPool(), try pool.makeStableReader(),
             AnyDatabaseReader(try pool.makeSnapshot()),
@@ -236,7 +264,7 @@ import Testing
 
     /// An access that ignores the error can't run further statements, and doesn't commit.
     @Test(arguments: WriterKind.allCases) func nothingIsCommittedAfterTheDeadline(_ kind: WriterKind) async throws {
-        let writer = try kind.make(folder)
+        let writer = try kind.make(folder, configuration)
         try writer.makeTable(1)
         await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
             try await writer.write(timeout: Self.reaching) { db in
@@ -257,7 +285,7 @@ import Testing
     }
 
     @Test func statementTimeoutsComeFirst() async throws {
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.statementTimeout = 0.01
         let queue = try DatabaseQueue(configuration: configuration)
         await expectError(.SQLITE_INTERRUPT, "statement timeout: it ran longer than 0.01 seconds") {
@@ -274,7 +302,7 @@ import Testing
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
     func accessesWithoutTimeDoNotBegin(_ timeout: Duration) async throws {
-        let pool = try pool()
+        let pool = try pool(still)
         let message = "access timeout: it can't begin within \(AccessDeadline(after: timeout, now: 0).text)"
         expectError(.SQLITE_BUSY, message) { try pool.read(timeout: timeout) { _ in Issue.record("it runs") } }
         expectError(.SQLITE_BUSY, message) { try pool.write(timeout: timeout) { _ in Issue.record("it runs") } }
@@ -287,7 +315,9 @@ import Testing
     }
 
     @Test(arguments: WriterKind.allCases) func hugeTimeouts(_ kind: WriterKind) async throws {
-        let writer = try kind.make(folder)
+        var configuration = configuration
+        configuration.monotonicClock = still.monotonicClock
+        let writer = try kind.make(folder, configuration)
         try writer.makeTable()
         let huge = Duration.seconds(Int64.max)
         try await writer.write(timeout: huge) { db in try db.insert(1) }
@@ -296,9 +326,10 @@ import Testing
         let holder = try await hold(true, writer, until: mayEnd)
         let group = try #require(writer.groupReader).groups[0]
         let task = Task { try await writer.write(timeout: huge) { db in try db.insert(2) } }
-        try await until("it waits") { group.waiterCount == 1 }
+        try await until("it waits", by: task) { group.waiterCount == 1 }
         let thread = OwnThread { try writer.write(timeout: huge) { db in try db.insert(3) } }
-        try await until("both wait") { group.waiterCount == 2 }
+        try await until("both wait", by: thread) { group.waiterCount == 2 }
+        still.advance(by: .seconds(1_000_000))
         mayEnd.reach()
         try await holder.value
         try await task.value
@@ -309,7 +340,7 @@ import Testing
     // MARK: - Inside accesses
 
     @Test func nestedAccessesHaveTheirOwnDeadlines() async throws {
-        let pool = try pool()
+        let pool = try pool(ticking)
         try await onOwnThread {
             try pool.read(timeout: .seconds(600)) { db in
                 expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {
@@ -327,7 +358,7 @@ import Testing
 
     @Test func closuresThatThrowOrEndTheirTransaction() async throws {
         struct Own: Error {}
-        let pool = try pool()
+        let pool = try pool(still)
         await #expect(throws: Own.self) {
             try await pool.write(timeout: .seconds(60)) { db in
                 try db.insert(1)

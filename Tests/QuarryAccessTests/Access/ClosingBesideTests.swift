@@ -19,25 +19,28 @@ import Testing
     }
 
     private static let short = Duration.milliseconds(10)
-    private static let long = Duration.seconds(600)
+    static let long = Duration.seconds(600)
+    /// Stands still until the test moves it.
+    private let clock = ManualMonotonicClock()
     private static let ended = "Connection is closing: its grace period has ended"
-    private static let kinds = [WriterKind.pool, .walQueue, .fileQueue]
+    static let kinds = [WriterKind.pool, .walQueue, .fileQueue]
 
-    private func open(
+    func open(
         _ kind: WriterKind = .pool, _ change: (inout Configuration) -> Void = { _ in }
     ) throws -> any GroupWriter & DatabaseWriter {
         var configuration = Configuration()
         configuration.label = "players"
         configuration.asyncExecution = .offloaded
+        configuration.monotonicClock = clock.monotonicClock
         change(&configuration)
         let writer = try kind.make(folder, configuration)
         try writer.makePages(40)
         return try #require(writer as? any GroupWriter & DatabaseWriter)
     }
 
-    private func close(
+    func close(
         _ form: CallForm, _ reader: any DatabaseReader, _ gracePeriod: Duration,
-        interruptionTimeout: Duration = .seconds(60)
+        interruptionTimeout: Duration = .seconds(1_000_000)
     ) -> Task<Void, any Error> {
         Task {
             switch form {
@@ -50,7 +53,7 @@ import Testing
         }
     }
 
-    private func isClosing(_ writer: any GroupWriter) -> Bool {
+    func isClosing(_ writer: any GroupWriter) -> Bool {
         writer.writer.group.state.withLock { !$0.machine.phase.isOpen }
     }
 
@@ -60,8 +63,17 @@ import Testing
         }
     }
 
+    /// Moves the clock until the grace period has ended.
+    private func endGracePeriod(of writer: any GroupWriter, _ closing: Task<Void, any Error>) async throws {
+        try await until("the grace period has ended", by: closing) {
+            // Closing may not have looked at the clock yet.
+            clock.advance(by: .milliseconds(1))
+            return gracePeriodHasEnded(writer)
+        }
+    }
+
     /// Expects that the file is alone, and whole.
-    private func expectNoLog(of writer: any GroupWriter, rows: Int = 40) throws {
+    func expectNoLog(of writer: any GroupWriter, rows: Int = 40) throws {
         #expect(try folder.names == [(writer.path as NSString).lastPathComponent])
         #expect(try rowCount(of: DatabaseQueue(path: writer.path)) == rows)
     }
@@ -79,7 +91,7 @@ import Testing
                 try mayGoOn.wait()
             }
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: backup)
         return backup
     }
 
@@ -91,7 +103,7 @@ import Testing
         let mayGoOn = Step("closing waits")
         let backup = try await backUp(writer, form, until: mayGoOn)
         let closing = close(form, writer, Self.long)
-        try await until("it closes") { isClosing(writer) }
+        try await until("it closes", by: closing) { isClosing(writer) }
         for form in CallForm.allCases {
             await expectError(.SQLITE_MISUSE, "Connection is closing") {
                 try await writer.backup(form, toFile: target.file("late"))
@@ -109,7 +121,7 @@ import Testing
         let mayGoOn = Step("the grace period has ended")
         let backup = try await backUp(writer, form, until: mayGoOn)
         let closing = close(form, writer, Self.short)
-        try await until("the grace period has ended") { gracePeriodHasEnded(writer) }
+        try await endGracePeriod(of: writer, closing)
         mayGoOn.reach()
         await expectError(.SQLITE_INTERRUPT, "backup of players to \(copy): \(Self.ended)") { try await backup.value }
         try await closing.value
@@ -140,9 +152,9 @@ import Testing
             options.check = .integrity
             return try await writer.backup(form, toFile: copy, options)
         }
-        try await checks.reached()
+        try await checks.reached(by: backup)
         let closing = close(form, writer, Self.short)
-        try await until("the grace period has ended") { gracePeriodHasEnded(writer) }
+        try await endGracePeriod(of: writer, closing)
         mayGoOn.reach()
         await expectError(.SQLITE_INTERRUPT, "backup of players to \(copy): \(Self.ended)") { try await backup.value }
         try await closing.value
@@ -156,12 +168,15 @@ import Testing
         let writer = try open(kind)
         let mayGoOn = Step("closing has given up")
         let backup = try await backUp(writer, form, until: mayGoOn)
+        let closing = close(form, writer, .zero, interruptionTimeout: Self.short)
+        try await until("the backup is interrupted", by: closing) { gracePeriodHasEnded(writer) }
+        clock.advance(by: Self.short)
         await expectError(
             .SQLITE_BUSY,
             """
             unable to close: the backup of players to \(copy) doesn't end, 0.01 seconds after its interruption
             """
-        ) { try await close(form, writer, .zero, interruptionTimeout: Self.short).value }
+        ) { try await closing.value }
         mayGoOn.reach()
         await expectError(.SQLITE_INTERRUPT) { try await backup.value }
         // The database is open again.
@@ -227,9 +242,9 @@ import Testing
             case .sync: try await onOwnThread { try writer.backup(to: other, pagesPerStep: 10, progress: progress) }
             }
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: backup)
         let closing = close(form, writer, Self.short)
-        try await until("the grace period has ended") { gracePeriodHasEnded(writer) }
+        try await endGracePeriod(of: writer, closing)
         mayGoOn.reach()
         await expectError(.SQLITE_INTERRUPT, Self.ended) { try await backup.value }
         try await closing.value
@@ -293,8 +308,10 @@ import Testing
                     try await onOwnThread { try writer.writeHere { db in try db.execute(sql: "DELETE FROM t") } }
                 }
             }
-            try await until("it waits for the lock") { retries.value > 3 }
-            try await close(form, writer, Self.short).value
+            try await until("it waits for the lock", by: write) { retries.value > 3 }
+            let closing = close(form, writer, Self.short)
+            try await clock.advance(until: closing)
+            try await closing.value
             await expectError(.SQLITE_INTERRUPT, Self.ended) { try await write.value }
         }
         try expectNoLog(of: writer)
@@ -308,9 +325,9 @@ import Testing
         try writer.insertPage()
         try await writer.whileLocked { mayEnd in
             let restoration = Task { try await writer.restore(form, from: copy) }
-            try await until("it waits for the lock") { retries.value > 3 }
+            try await until("it waits for the lock", by: restoration) { retries.value > 3 }
             let closing = close(form, writer, Self.long)
-            try await until("it closes") { isClosing(writer) }
+            try await until("it closes", by: closing) { isClosing(writer) }
             mayEnd.reach()
             try await restoration.value
             try await closing.value
@@ -326,8 +343,10 @@ import Testing
         try writer.insertPage()
         try await writer.whileLocked { _ in
             let restoration = Task { try await writer.restore(form, from: copy) }
-            try await until("it waits for the lock") { retries.value > 3 }
-            try await close(form, writer, Self.short).value
+            try await until("it waits for the lock", by: restoration) { retries.value > 3 }
+            let closing = close(form, writer, Self.short)
+            try await clock.advance(until: closing)
+            try await closing.value
             await expectError(.SQLITE_INTERRUPT, "restoring players from \(copy): \(Self.ended)") {
                 try await restoration.value
             }
@@ -388,109 +407,5 @@ import Testing
         #expect(try rowCount(of: next) == 41)
         try await close(form, next, Self.long).value
         try expectNoLog(of: pool, rows: 41)
-    }
-
-    // MARK: - Subscribers and consumers
-
-    @Test(arguments: kinds, CallForm.allCases) func subscribersGetTheLastCommit(
-        _ kind: WriterKind, _ form: CallForm
-    ) async throws {
-        let writer = try open(kind)
-        let commits = writer.commits
-        let hasBegun = Step("the subscriber has begun")
-        let numbers = Task {
-            var iterator = commits.makeAsyncIterator()
-            hasBegun.reach()
-            var numbers: [Int] = []
-            while let commit = await iterator.next() { numbers.append(commit.number.rawValue) }
-            return numbers
-        }
-        try await hasBegun.reached()
-        let (isWriting, mayEnd) = (Step("a write runs"), Step("it closes"))
-        let write = OwnThread {
-            try writer.writeHere { db in
-                isWriting.reach()
-                try mayEnd.wait()
-                try db.execute(sql: "INSERT INTO t (b) VALUES (1)")
-            }
-        }
-        try await isWriting.reached()
-        let closing = close(form, writer, Self.long)
-        try await until("it closes") { isClosing(writer) }
-        mayEnd.reach()
-        try await write.value
-        try await closing.value
-        #expect(await numbers.value == [1])
-        try expectNoLog(of: writer, rows: 41)
-    }
-
-    /// Waits for a commit that never comes.
-    @Test(arguments: kinds, CallForm.allCases) func waitsForACommitEnd(
-        _ kind: WriterKind, _ form: CallForm
-    ) async throws {
-        let writer = try open(kind)
-        let (_, last) = try await writer.writeWithCommitNumber { db in try db.execute(sql: "DELETE FROM t WHERE a = 40")
-        }
-        let next = CommitNumber(rawValue: last.rawValue + 1)
-        var waits = [Task { try await writer.waitForCommit(next) }]
-        var readers: [any DatabaseReader] = []
-        if let pool = writer as? DatabasePool {
-            let (snapshot, stable) = (try pool.makeSnapshot(), try pool.makeStableReader())
-            waits.append(Task { try await snapshot.waitForCommit(next) })
-            waits.append(Task { _ = try await stable.advance(to: next) })
-            readers = [snapshot, stable]
-        }
-        try await until("all wait") { writer.core.journal.waiterCount == waits.count }
-        try await close(form, writer, Self.long).value
-        for wait in waits { await expectError(.SQLITE_MISUSE, "Connection is closed") { try await wait.value } }
-        for reader in [writer] + readers {
-            try await reader.waitForCommit(last)
-            await expectError(.SQLITE_MISUSE, "Connection is closed") { try await reader.waitForCommit(next) }
-            try await reader.closeAsync()
-        }
-        #expect(writer.core.journal.waiterCount == 0)
-    }
-
-    @Test func waitsOfAClosedStableReaderEnd() async throws {
-        let pool = try #require(try open() as? DatabasePool)
-        let stable = try pool.makeStableReader()
-        let next = CommitNumber(rawValue: stable.commitNumber.rawValue + 1)
-        let wait = Task { try await stable.advance(to: next) }
-        let other = Task { try await pool.waitForCommit(next) }
-        try await until("both wait") { pool.core.journal.waiterCount == 2 }
-        try stable.close()
-        await expectError(.SQLITE_MISUSE, "Connection is closed") { _ = try await wait.value }
-        try pool.insertPage()
-        try await other.value
-    }
-
-    /// An outbox delivers outside of any access, so closing doesn't wait for it: what it has delivered meanwhile is
-    /// delivered again later. An outbox that waits for messages ends at once.
-    @Test(arguments: kinds, CallForm.allCases) func outboxesEnd(_ kind: WriterKind, _ form: CallForm) async throws {
-        let outbox = Outbox<String>("email")
-        let writer = try open(kind)
-        try await writer.write { db in
-            try outbox.createTables(db)
-            for message in ["a", "b"] { try outbox.append(message, db) }
-            try Outbox<String>("empty").createTables(db)
-        }
-        let (delivers, mayGoOn) = (Step("a message is being delivered"), Step("the database is closed"))
-        let delivery = Task {
-            try await outbox.deliver(from: writer, options: OutboxOptions(batch: 1)) { _ in
-                delivers.reach()
-                try await mayGoOn.reached()
-            }
-        }
-        let waiting = Task { try await Outbox<String>("empty").deliver(from: writer) { _ in } }
-        try await delivers.reached()
-        try await close(form, writer, Self.long).value
-        mayGoOn.reach()
-        await expectError(.SQLITE_MISUSE, "Connection is closed") { try await delivery.value }
-        await expectError(.SQLITE_MISUSE) { try await waiting.value }
-        try expectNoLog(of: writer)
-        let pending = try DatabaseQueue(path: writer.path).readHere { db in
-            try String.fetchAll(db, sql: "SELECT payload FROM email ORDER BY id")
-        }
-        #expect(pending == ["a", "b"])
     }
 }

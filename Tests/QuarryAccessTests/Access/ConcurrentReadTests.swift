@@ -114,6 +114,8 @@ import Testing
         var configuration = Configuration()
         configuration.maximumReaderCount = 1
         configuration.acquireTimeout = 0.01
+        let clock = ManualMonotonicClock()
+        configuration.monotonicClock = clock.monotonicClock
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         let hasBegun = Step("the reader is out")
         let mayEnd = Step("it may come back")
@@ -123,12 +125,14 @@ import Testing
                 try mayEnd.wait()
             }
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: reader)
         let error = Recorded<DatabaseError?>(nil)
-        try await pool.writeWithoutTransaction { _ in
-            pool.asyncConcurrentRead { result in
-                let found = expectError(DatabaseError.self) { _ = try result.get() }
-                error.update { $0 = found }
+        try await clock.advance(by: .milliseconds(10), when: "it waits", pool.statistics.readers.waiters == 1) {
+            try await pool.writeWithoutTransaction { _ in
+                pool.asyncConcurrentRead { result in
+                    let found = expectError(DatabaseError.self) { _ = try result.get() }
+                    error.update { $0 = found }
+                }
             }
         }
         #expect(error.value?.resultCode == .SQLITE_BUSY)

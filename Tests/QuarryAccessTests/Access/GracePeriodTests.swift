@@ -11,6 +11,8 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private static let short = Duration.milliseconds(10)
+    /// Stands still until the test moves it.
+    private let clock = ManualMonotonicClock()
     private static let long = Duration.seconds(600)
     private static let ended = "Connection is closing: its grace period has ended"
 
@@ -38,6 +40,7 @@ import Testing
         var configuration = Configuration()
         configuration.maximumReaderCount = 2
         configuration.label = "players"
+        configuration.monotonicClock = clock.monotonicClock
         // A task that has to go on on a thread of Swift's may come too late: all of them may be busy.
         configuration.asyncExecution = .offloaded
         let writer = try kind.make(folder, configuration)
@@ -52,6 +55,10 @@ import Testing
 
     private func isClosing(_ group: ConnectionGroup) -> Bool {
         group.state.withLock { !$0.machine.phase.isOpen }
+    }
+
+    private func gracePeriodHasEnded(_ group: ConnectionGroup) -> Bool {
+        if case .ending = group.state.withLock({ $0.machine.phase }) { true } else { false }
     }
 
     /// An access that has its connection until the step is reached, and then runs `end`.
@@ -69,7 +76,7 @@ import Testing
             }
             return isWrite ? try writer.write(body) : try writer.unsafeRead(body)
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: holder)
         return holder
     }
 
@@ -179,7 +186,10 @@ import Testing
         let thread = OwnThread { try writer.write { db in try db.insert(5) } }
         try await until("both wait") { group.waiterCount == 2 }
         mayRun.reach()
-        try await form.close(writer, Self.short).value
+        let closing = form.close(writer, Self.short)
+        try await until("closing waits", by: closing) { group.waiterCount == 3 }
+        clock.advance(by: Self.short)
+        try await closing.value
         // The access has swallowed the errors of its statements; that of its commit counts.
         await expectError(.SQLITE_INTERRUPT, Self.ended) { try await holder.value }
         for error in [
@@ -227,9 +237,9 @@ import Testing
             try pool.write { db in try db.insert(2) }
         }
         let closing = Form.task.close(pool, Self.short)
-        try await until("the grace period has ended") {
-            if case .ending = pool.writer.group.state.withLock({ $0.machine.phase }) { true } else { false }
-        }
+        try await until("closing waits", by: closing) { pool.readers.group.waiterCount == 1 }
+        clock.advance(by: Self.short)
+        try await until("the grace period has ended", by: closing) { gracePeriodHasEnded(pool.writer.group) }
         mayEnd.reach()
         await expectError(
             .SQLITE_MISUSE,
@@ -243,10 +253,13 @@ import Testing
         let (writer, group) = try writer(kind)
         let mayEnd = Step("closing has given up")
         let holder = try await hold(true, writer, until: mayEnd, label: "import") { db in try db.insert(2) }
+        let closing = form.close(writer, .zero, interruptionTimeout: Self.short)
+        try await until("closing waits", by: closing) { gracePeriodHasEnded(group) && group.waiterCount == 1 }
+        clock.advance(by: Self.short)
         await expectError(
             .SQLITE_BUSY,
             "unable to close: the access “import” of \(group.name) doesn't end, 0.01 seconds after its interruption"
-        ) { try await form.close(writer, .zero, interruptionTimeout: Self.short).value }
+        ) { try await closing.value }
         mayEnd.reach()
         await expectError(.SQLITE_INTERRUPT, Self.ended) { try await holder.value }
         // The database is open again.
@@ -346,6 +359,8 @@ import Testing
         let patient = first.close(pool, Self.long)
         try await until("the first waits") { pool.writer.group.waiterCount == 1 }
         let hasty = second.close(pool, Self.short)
+        try await until("both wait", by: hasty) { pool.writer.group.waiterCount == 2 }
+        clock.advance(by: Self.short)
         mayRun.reach()
         await expectError(.SQLITE_INTERRUPT, Self.ended) { try await holder.value }
         try await patient.value

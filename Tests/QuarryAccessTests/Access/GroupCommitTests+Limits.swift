@@ -11,7 +11,11 @@ extension GroupCommitTests {
     /// A change of a later write that has passed its time goes on, because SQLite would roll back the other writes,
     /// too: its write is undone when it has ended, even if the error is caught.
     @Test(arguments: [false, true]) func statementTimeoutOfAChangeThatEnds(_ isCaught: Bool) async throws {
-        let writer = try make { $0.statementTimeout = 1_000 }
+        let clock = ManualMonotonicClock()
+        let writer = try make {
+            $0.statementTimeout = 1_000
+            $0.monotonicClock = clock.monotonicClock
+        }
         let change = """
             INSERT INTO t SELECT pause() UNION ALL
             SELECT * FROM (WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT i FROM n)
@@ -20,8 +24,7 @@ extension GroupCommitTests {
             // Used on the thread of the write alone.
             nonisolated(unsafe) let connection = db
             let pause = DatabaseFunction("pause", argumentCount: 0) { _ in
-                let end = SystemClock.monotonicNanoseconds() + 1_000_000
-                try spin(until: "the time has passed") { SystemClock.monotonicNanoseconds() > end }
+                clock.advance(by: .milliseconds(2))
                 // It may now go on for as long as it takes.
                 connection.deadlines.statementLimit = 1_000
                 return nil
@@ -45,7 +48,10 @@ extension GroupCommitTests {
 
     /// A change that has taken twice its time is stopped, and SQLite rolls the writes before it back.
     @Test func statementTimeoutOfAnEndlessChange() async throws {
-        let writer = try make { $0.statementTimeout = 1_000 }
+        let writer = try make {
+            $0.statementTimeout = 1_000
+            $0.monotonicClock = ManualMonotonicClock(tick: .microseconds(100)).monotonicClock
+        }
         let endless = Self.write { db in
             db.deadlines.statementLimit = 0.001
             defer { db.deadlines.statementLimit = 1_000 }
@@ -62,7 +68,10 @@ extension GroupCommitTests {
 
     /// A read, and a change of the first write, harm no other write, and are stopped at once.
     @Test(arguments: [0, 1]) func statementTimeoutOfOtherStatements(_ position: Int) async throws {
-        let writer = try make { $0.statementTimeout = 1_000 }
+        let writer = try make {
+            $0.statementTimeout = 1_000
+            $0.monotonicClock = ManualMonotonicClock(tick: .microseconds(100)).monotonicClock
+        }
         var writes = (1...3).map(Self.inserting)
         writes[position] = Self.write { db in
             db.deadlines.statementLimit = 0.001

@@ -32,7 +32,7 @@ import Testing
                     db, sql: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n")
             }
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: read)
         try await pool.close(gracePeriod: .zero, interruptionTimeout: .seconds(60))
         await #expect(throws: DatabaseError.self) { try await read.value }
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"))

@@ -162,7 +162,11 @@ import Testing
     /// The barrier gives up while the read writes.
     @Test(arguments: [true, false]) func aBarrierGivesUpWhileItsWriterIsLent(isCancelled: Bool) async throws {
         var configuration = Configuration()
-        if !isCancelled { configuration.acquireTimeout = 0.05 }
+        let clock = ManualMonotonicClock()
+        if !isCancelled {
+            configuration.acquireTimeout = 0.05
+            configuration.monotonicClock = clock.monotonicClock
+        }
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         let hasBegun = Step("the read has begun")
         let mayEnd = Step("its write may end")
@@ -173,10 +177,10 @@ import Testing
                 try pool.write { _ in try mayEnd.wait() }
             }
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: read)
         let barrier = Task { try await pool.barrierWriteWithoutTransaction { _ in } }
-        try await until("the writer is lent") { pool.writer.group.ownedByOthers }
-        if isCancelled { barrier.cancel() }
+        try await until("the writer is lent", by: barrier) { pool.writer.group.ownedByOthers }
+        if isCancelled { barrier.cancel() } else { clock.advance(by: .milliseconds(50)) }
         let error = await #expect(throws: (any Error).self) { try await barrier.value }
         #expect(error is CancellationError == isCancelled)
         mayEnd.reach()

@@ -344,6 +344,8 @@ import Testing
         configuration.asyncExecution = .offloaded
         configuration.maximumReaderCount = 2
         configuration.acquireTimeout = timeout
+        let clock = ManualMonotonicClock()
+        configuration.monotonicClock = clock.monotonicClock
         let writer = try kind.make(folder, configuration)
         let mayEnd = Step("the accesses may end")
         var holders: [Task<Void, any Error>] = []
@@ -355,13 +357,19 @@ import Testing
             }
             holders.append(
                 Task { if index == 0 { try await writer.write(body) } else { try await writer.read(body) } })
-            try await hasBegun.reached()
+            try await hasBegun.reached(by: holders[index])
         }
+        let groups = try #require(writer.groupReader).groups
         for index in 0..<20 {
             let waiter = Task {
                 if index.isMultiple(of: 2) { try await writer.write { _ in } } else { try await writer.read { _ in } }
             }
-            if timeout == nil { waiter.cancel() }
+            if let timeout {
+                try await until("it waits", by: waiter) { groups.contains { $0.waiterCount == 1 } }
+                clock.advance(by: .seconds(timeout))
+            } else {
+                waiter.cancel()
+            }
             let result = await waiter.result
             guard case .failure(let error) = result else {
                 Issue.record("\(index) was served")

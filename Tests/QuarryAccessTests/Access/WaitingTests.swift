@@ -10,6 +10,31 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
+    /// A clock that the test moves.
+    private let still = ManualMonotonicClock()
+
+    /// The errors of accesses that wait for a connection until their time has passed.
+    private func errors(
+        of accesses: [@Sendable () async throws -> DatabaseError?], in group: ConnectionGroup, others: Int = 0
+    ) async throws -> [DatabaseError?] {
+        var errors: [DatabaseError?] = []
+        for access in accesses {
+            errors.append(
+                try await still.advance(
+                    by: .milliseconds(10), when: "access \(errors.count) waits", group.waiterCount == others + 1,
+                    during: access))
+        }
+        return errors
+    }
+
+    private func impatient(_ change: (inout Configuration) -> Void) -> Configuration {
+        var configuration = Configuration()
+        configuration.acquireTimeout = 0.01
+        configuration.monotonicClock = still.monotonicClock
+        change(&configuration)
+        return configuration
+    }
+
     /// A write, and reads, that hold all connections until the step is reached.
     private func occupy(_ pool: DatabasePool, until mayEnd: Step) async throws -> [OwnThread<Void>] {
         var threads: [OwnThread<Void>] = []
@@ -20,29 +45,32 @@ import Testing
                 try mayEnd.wait()
             }
             threads.append(OwnThread { index == 0 ? try pool.write(body) : try pool.read(body) })
-            try await hasBegun.reached()
+            try await hasBegun.reached(by: threads[index])
         }
         return threads
     }
 
     @Test func timeouts() async throws {
-        var configuration = Configuration()
-        configuration.acquireTimeout = 0.01
-        configuration.maximumReaderCount = 2
-        configuration.label = "players"
+        let configuration = impatient {
+            $0.maximumReaderCount = 2
+            $0.label = "players"
+        }
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         let mayEnd = Step("the accesses may end")
         let threads = try await occupy(pool, until: mayEnd)
-        let ofReaders = [
-            await expectError(DatabaseError.self) { try await pool.read { _ in } },
-            await expectError(DatabaseError.self) { try await pool.unsafeRead { _ in } },
-            try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } },
-            await completion { done in
-                pool.asyncRead { result in
-                    if case .failure(let error) = result { done(error as? DatabaseError) }
-                }
-            },
-        ]
+        let ofReaders = try await errors(
+            of: [
+                { await expectError(DatabaseError.self) { try await pool.read { _ in } } },
+                { await expectError(DatabaseError.self) { try await pool.unsafeRead { _ in } } },
+                { try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } } },
+                {
+                    await completion { done in
+                        pool.asyncRead { result in
+                            if case .failure(let error) = result { done(error as? DatabaseError) }
+                        }
+                    }
+                },
+            ], in: pool.readers.group)
         for error in ofReaders {
             #expect(error?.resultCode == .SQLITE_BUSY)
             #expect(
@@ -51,17 +79,20 @@ import Testing
                     (Configuration.acquireTimeout)
                     """)
         }
-        let ofTheWriter = [
-            await expectError(DatabaseError.self) { try await pool.write { _ in } },
-            await expectError(DatabaseError.self) { try await pool.barrierWriteWithoutTransaction { _ in } },
-            try await onOwnThread { expectError(DatabaseError.self) { try pool.write { _ in } } },
-            await completion { done in
-                pool.asyncWrite { _ in
-                } completion: { _, result in
-                    if case .failure(let error) = result { done(error as? DatabaseError) }
-                }
-            },
-        ]
+        let ofTheWriter = try await errors(
+            of: [
+                { await expectError(DatabaseError.self) { try await pool.write { _ in } } },
+                { await expectError(DatabaseError.self) { try await pool.barrierWriteWithoutTransaction { _ in } } },
+                { try await onOwnThread { expectError(DatabaseError.self) { try pool.write { _ in } } } },
+                {
+                    await completion { done in
+                        pool.asyncWrite { _ in
+                        } completion: { _, result in
+                            if case .failure(let error) = result { done(error as? DatabaseError) }
+                        }
+                    }
+                },
+            ], in: pool.writer.group)
         for error in ofTheWriter {
             #expect(error?.resultCode == .SQLITE_BUSY)
             #expect(
@@ -79,9 +110,7 @@ import Testing
     }
 
     @Test func timeoutsOfBarriers() async throws {
-        var configuration = Configuration()
-        configuration.acquireTimeout = 0.01
-        configuration.maximumReaderCount = 1
+        let configuration = impatient { $0.maximumReaderCount = 1 }
         let path = folder.file("a.sqlite")
         let pool = try DatabasePool(path: path, configuration: configuration)
         let hasBegun = Step("the read has begun")
@@ -92,13 +121,17 @@ import Testing
                 try mayEnd.wait()
             }
         }
-        try await hasBegun.reached()
-        for error in [
-            await expectError(DatabaseError.self) { try await pool.barrierWriteWithoutTransaction { _ in } },
-            try await onOwnThread {
-                expectError(DatabaseError.self) { try pool.barrierWriteWithoutTransaction { _ in } }
-            },
-        ] {
+        try await hasBegun.reached(by: reader)
+        for error in try await errors(
+            of: [
+                { await expectError(DatabaseError.self) { try await pool.barrierWriteWithoutTransaction { _ in } } },
+                {
+                    try await onOwnThread {
+                        expectError(DatabaseError.self) { try pool.barrierWriteWithoutTransaction { _ in } }
+                    }
+                },
+            ], in: pool.readers.group)
+        {
             #expect(error?.resultCode == .SQLITE_BUSY)
             #expect(
                 error?.message == """
@@ -140,10 +173,10 @@ import Testing
 
     /// Observations read although many accesses wait, and although waiting takes long.
     @Test func accessesOfTheLibraryHaveNoLimits() async throws {
-        var configuration = Configuration()
-        configuration.maximumWaiters = 1
-        configuration.acquireTimeout = 0.01
-        configuration.maximumReaderCount = 1
+        let configuration = impatient {
+            $0.maximumWaiters = 1
+            $0.maximumReaderCount = 1
+        }
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         try pool.makeTable(1)
         let mayEnd = Step("the accesses may end")
@@ -174,11 +207,17 @@ import Testing
             pool.readers.group.waiterCount == 2 && pool.writer.group.waiterCount == 1
         }
         // An access of the program that arrives later isn't refused, but gives up: the library has waited longer.
-        for error in [
-            await expectError(DatabaseError.self) { try await pool.read { _ in } },
-            await expectError(DatabaseError.self) { try await pool.write { _ in } },
-            try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } },
-        ] { #expect(error?.message?.hasPrefix("timeout while waiting") ?? false) }
+        let ofReaders = try await errors(
+            of: [
+                { await expectError(DatabaseError.self) { try await pool.read { _ in } } },
+                { try await onOwnThread { expectError(DatabaseError.self) { try pool.read { _ in } } } },
+            ], in: pool.readers.group, others: 2)
+        let ofTheWriter = try await errors(
+            of: [{ await expectError(DatabaseError.self) { try await pool.write { _ in } } }],
+            in: pool.writer.group, others: 1)
+        for error in ofReaders + ofTheWriter {
+            #expect(error?.message?.hasPrefix("timeout while waiting") ?? false)
+        }
         #expect(pool.readers.group.waiterCount == 2)
         #expect(pool.writer.group.waiterCount == 1)
         mayEnd.reach()
@@ -291,6 +330,7 @@ import Testing
         for mode in modes {
             var configuration = Configuration()
             configuration.busyMode = mode
+            configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
             // Opening reads the file: its lock is an error then.
             let error = expectError(.SQLITE_BUSY) { try DatabaseQueue(path: path, configuration: configuration) }
             #expect(error?.description == "SQLite error 5: database is locked - while opening \(path)")
@@ -303,6 +343,7 @@ import Testing
     @Test func statementTimeouts() async throws {
         var configuration = Configuration()
         configuration.statementTimeout = 0.01
+        configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
         for writer in [
             try DatabaseQueue(configuration: configuration),
             try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration),

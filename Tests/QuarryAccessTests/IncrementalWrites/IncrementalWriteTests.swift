@@ -205,6 +205,8 @@ import Testing
         var configuration = Configuration()
         configuration.maximumWaiters = 1
         configuration.acquireTimeout = 0.001
+        let clock = ManualMonotonicClock()
+        configuration.monotonicClock = clock.monotonicClock
         let (writer, group) = try writer(.pool, configuration)
         let next = try NextWrite(of: writer)
         let incremental = Task {
@@ -216,9 +218,11 @@ import Testing
             }
         }
         try await next.hasBegun.reached()
-        try await until("the incremental write waits") { group.waiterCount == 1 }
+        try await until("the incremental write waits", by: incremental) { group.waiterCount == 1 }
         // Its place doesn't count: another one may wait, and gives up after its time.
-        await expectError(.SQLITE_BUSY) { try await writer.write { _ in } }
+        try await clock.advance(by: .milliseconds(1), when: "another one waits", group.waiterCount == 2) {
+            await expectError(.SQLITE_BUSY) { try await writer.write { _ in } }
+        }
         try await next.end()
         #expect(try await incremental.value.transactionCount == 2)
         // The first transaction has the limits of a write.
@@ -230,8 +234,10 @@ import Testing
                 try isFree.wait()
             }
         }
-        try await isHeld.reached()
-        await expectError(.SQLITE_BUSY) { try await form.write(writer) { _ in .done } }
+        try await isHeld.reached(by: holder)
+        try await clock.advance(by: .milliseconds(1), when: "it waits", group.waiterCount == 1) {
+            await expectError(.SQLITE_BUSY) { try await form.write(writer) { _ in .done } }
+        }
         isFree.reach()
         try await holder.value
     }

@@ -23,7 +23,10 @@ import Testing
             var configuration = Configuration()
             // A write of a database in memory would run on a thread that the interrupting task needs.
             configuration.asyncExecution = .offloaded
-            if self == .timeout { configuration.statementTimeout = 0.05 }
+            if self == .timeout {
+                configuration.statementTimeout = 0.05
+                configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
+            }
             let writer = try kind.make(folder, configuration)
             try writer.makeTable()
             return writer
@@ -34,16 +37,11 @@ import Testing
             _ writer: any DatabaseWriter, _ isRunning: Step, _ body: @escaping @Sendable (Database) throws -> Void
         ) async -> (any Error)? {
             let isOver = Step("the write has ended")
-            let write = Task { () -> (any Error)? in
+            let write = Task {
                 defer { isOver.reach() }
-                do {
-                    try await writer.write { db in try body(db) }
-                    return nil
-                } catch {
-                    return error
-                }
+                try await writer.write { db in try body(db) }
             }
-            try? await isRunning.reached()
+            do { try await isRunning.reached(by: write) } catch { return error }
             switch self {
             case .timeout: break
             // An interruption between two statements has no effect.
@@ -54,7 +52,12 @@ import Testing
                 }
             case .cancellation: write.cancel()
             }
-            return await write.value
+            do {
+                try await write.value
+                return nil
+            } catch {
+                return error
+            }
         }
     }
 

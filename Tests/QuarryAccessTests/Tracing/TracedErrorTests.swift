@@ -123,7 +123,10 @@ import Testing
 
     /// A statement that the program stops, and one that runs too long.
     @Test func interruptionIsExpected() throws {
-        let database = try TracedDatabase { $0.statementTimeout = 0.01 }
+        let database = try TracedDatabase {
+            $0.statementTimeout = 0.01
+            $0.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
+        }
         let tracer = RecordingTracer(.errors)
         database.pool.addTracer(tracer)
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"

@@ -202,8 +202,15 @@ import Testing
     @Test func anotherClientHoldsTheLock() async throws {
         let fixture = try ClusterFixture()
         let cluster = fixture.cluster
-        let other = try fixture.other { $0.database.busyMode = .timeout(600) }
-        let impatient = try fixture.other { $0.database.busyMode = .timeout(0.02) }
+        let clock = ManualMonotonicClock(tick: .milliseconds(1))
+        let other = try fixture.other {
+            $0.database.busyMode = .timeout(600)
+            $0.database.monotonicClock = clock.monotonicClock
+        }
+        let impatient = try fixture.other {
+            $0.database.busyMode = .timeout(0.02)
+            $0.database.monotonicClock = clock.monotonicClock
+        }
         let gate = Gate("the first insertion")
         fixture.nodes.faults.once(.delay(gate), at: .executed) { $0.sql?.hasPrefix("INSERT INTO player") == true }
         let write = Task { try await cluster.write { db in try Self.insert(db, "first") } }

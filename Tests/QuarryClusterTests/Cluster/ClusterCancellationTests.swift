@@ -3,6 +3,7 @@ import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
 import QuarryCore
+import QuarryTestSupport
 import Testing
 
 /// An access waits for the answer to each of its requests in turn, and is ended there.
@@ -17,6 +18,16 @@ import Testing
         var value: RequestInfo.Phase { self == .received ? .received : .executed }
     }
 
+    /// A fixture whose time the test moves.
+    private func makeFixture(
+        _ clock: ManualMonotonicClock, _ change: (inout ClusterConfiguration) -> Void = { _ in }
+    ) throws -> ClusterFixture {
+        try ClusterFixture {
+            $0.database.monotonicClock = clock.monotonicClock
+            change(&$0)
+        }
+    }
+
     /// Lets the request with a number, counted from now, wait.
     private func delay(_ number: Int, _ phase: Phase, of nodes: EmulatedCluster) -> Gate {
         let (gate, counter) = (Gate("request \(number) was \(phase)"), Counter())
@@ -29,17 +40,19 @@ import Testing
 
     /// Runs an access, and ends it at a gate. The node goes on when the access has ended.
     private func run<T: Sendable>(
-        _ cluster: DatabaseCluster, endedBy end: End, at gate: Gate, opensFirst: Bool = false,
+        _ cluster: DatabaseCluster, _ clock: ManualMonotonicClock, endedBy end: End, at gate: Gate,
+        opensFirst: Bool = false,
         _ access: @escaping @Sendable (_ timeout: Duration?) async throws -> T
     ) async throws -> Result<T, any Error> {
         let task = Task { try await access(end == .deadline ? .milliseconds(50) : nil) }
-        // The deadline of a slow machine may pass before the gate.
-        if end != .deadline { try await gate.reached() }
+        try await until(gate.name, by: task) { gate.isReached }
         switch end {
         case .cancellation: task.cancel()
         case .interruption: cluster.interrupt()
-        case .deadline: break
+        case .deadline: clock.advance(by: .milliseconds(50))
         }
+        // Later waits for locks end.
+        clock.go()
         if opensFirst { gate.open() }
         let result = await task.result
         gate.open()
@@ -82,10 +95,11 @@ import Testing
     @Test(arguments: End.allCases, Phase.allCases) func reads(_ end: End, _ phase: Phase) async throws {
         for request in Self.firstRead {
             let name = "\(end), \(request) was \(phase)"
-            let fixture = try ClusterFixture()
+            let clock = ManualMonotonicClock()
+            let fixture = try makeFixture(clock)
             let cluster = fixture.cluster
             let gate = delay(request, phase, of: fixture.nodes)
-            let result = try await run(cluster, endedBy: end, at: gate) { timeout in
+            let result = try await run(cluster, clock, endedBy: end, at: gate) { timeout in
                 if let timeout { return try await cluster.read(timeout: timeout) { db in try Player.fetchCount(db) } }
                 return try await cluster.read { db in try Player.fetchCount(db) }
             }
@@ -102,7 +116,8 @@ import Testing
         // Neither ends the wait for the answer to COMMIT, the sixth.
         for number in 1...(end == .deadline ? 5 : 6) {
             let name = "\(end) at \(phase) \(number)"
-            let fixture = try ClusterFixture()
+            let clock = ManualMonotonicClock()
+            let fixture = try makeFixture(clock)
             let cluster = fixture.cluster
             try await cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('first')") }
             let gate = delay(number, phase, of: fixture.nodes)
@@ -111,7 +126,7 @@ import Testing
                 try db.execute(sql: "INSERT INTO player (name) VALUES ('second')")
             }
             fixture.nodes.log.clear()
-            let result = try await run(cluster, endedBy: end, at: gate, opensFirst: number == 6) { timeout in
+            let result = try await run(cluster, clock, endedBy: end, at: gate, opensFirst: number == 6) { timeout in
                 if let timeout { return try await cluster.write(timeout: timeout, change) }
                 return try await cluster.write(change)
             }
@@ -168,31 +183,23 @@ import Testing
     @Test(arguments: Phase.allCases, Commit.allCases) func deadlineOfTheCommit(_ phase: Phase, _ kind: Commit)
         async throws
     {
-        // On a slow machine, a short one passes before COMMIT is sent.
-        for seconds in [1, 5, 25] {
-            let fixture = try ClusterFixture {
-                $0.database.groupCommit = kind == .group
-                $0.database.statementTimeout = Double(seconds)
-            }
-            let gate = delay(kind.sql, phase, of: fixture.nodes)
-            let task = Task { try await kind.run(fixture.cluster, timeout: .seconds(seconds)) }
-            let isWaiting = (try? await gate.reached(within: seconds)) != nil
-            // The deadline begins before the gate is reached, by little.
-            let end = ContinuousClock.now + .seconds(seconds) + .milliseconds(200)
-            while ContinuousClock.now < end { await Task.yield() }
-            gate.open()
-            let result = await task.result
-            fixture.nodes.faults.clear()
-            let count = try fixture.nodes.query("SELECT count(*) FROM player")
-            guard isWaiting else {
-                if case .failure = result { #expect(count == [[.integer(0)]]) }
-                continue
-            }
-            #expect(throws: Never.self, "\(fixture.nodes.log.entries)") { try result.get() }
-            #expect(count == [[.integer(1)]])
-            return
+        let clock = ManualMonotonicClock()
+        let fixture = try makeFixture(clock) {
+            $0.database.groupCommit = kind == .group
+            $0.database.statementTimeout = 1
         }
-        Issue.record("COMMIT was never sent in time")
+        let gate = delay(kind.sql, phase, of: fixture.nodes)
+        let task = Task { try await kind.run(fixture.cluster, timeout: .seconds(1)) }
+        try await until(gate.name, by: task) { gate.isReached }
+        clock.advance(by: .seconds(2))
+        // The wait for the answer looks at the clock, and goes on.
+        let lookCount = clock.lookCount
+        try await until("it has looked at the clock twice", by: task) { clock.lookCount >= lookCount + 2 }
+        gate.open()
+        let result = await task.result
+        fixture.nodes.faults.clear()
+        #expect(throws: Never.self, "\(fixture.nodes.log.entries)") { try result.get() }
+        #expect(try fixture.nodes.query("SELECT count(*) FROM player") == [[.integer(1)]])
     }
 
     /// A cancellation or an interruption after the nodes have committed and before the shadow has: the write is
@@ -241,7 +248,7 @@ import Testing
             let task = Task { [configuration] in
                 try await DatabaseCluster.open(nodes: nodes.addresses, name: "app", configuration: configuration)
             }
-            try await gate.reached()
+            try await until(gate.name, by: task) { gate.isReached }
             task.cancel()
             let result = await task.result
             gate.open()
@@ -250,12 +257,16 @@ import Testing
     }
 
     @Test func deadlineOfTheSearch() async throws {
-        let fixture = try ClusterFixture()
+        let clock = ManualMonotonicClock()
+        let fixture = try makeFixture(clock)
         let cluster = fixture.cluster
         fixture.nodes.killLeader(electing: nil)
-        let error = await #expect(throws: DatabaseError.self) {
+        let read = Task {
             try await cluster.read(timeout: .milliseconds(50)) { db in try Player.fetchCount(db) }
         }
+        try await clock.advance(until: read)
+        clock.go()
+        let error = await #expect(throws: DatabaseError.self) { try await read.value }
         #expect(error?.isRetryableInCluster == true)
         #expect(error?.message?.hasPrefix("no leader was found in time") == true)
         fixture.nodes.elect(1)
@@ -267,12 +278,13 @@ import Testing
     @Test(arguments: End.allCases) func questionsAboutTheSchema(_ end: End) async throws {
         for request in ["BEGIN DEFERRED", "PRAGMA schema_version", "SELECT type, name", "SELECT count(*) FROM team"] {
             let name = "\(end), \(request)"
-            let fixture = try ClusterFixture()
+            let clock = ManualMonotonicClock()
+            let fixture = try makeFixture(clock)
             let cluster = fixture.cluster
             _ = try await cluster.read { db in try Player.fetchCount(db) }
             try fixture.nodes.execute("CREATE TABLE team (id INTEGER PRIMARY KEY)")
             let gate = delay(request, .received, of: fixture.nodes)
-            let result = try await run(cluster, endedBy: end, at: gate) { timeout in
+            let result = try await run(cluster, clock, endedBy: end, at: gate) { timeout in
                 @Sendable func count(_ db: Database) throws -> Int? {
                     try Int.fetchOne(db, sql: "SELECT count(*) FROM team")
                 }

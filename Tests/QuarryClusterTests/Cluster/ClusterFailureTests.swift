@@ -2,6 +2,7 @@ import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import QuarryTestSupport
 import Synchronization
 import Testing
 
@@ -133,20 +134,28 @@ import Testing
         #expect(try fixture.nodes.query("SELECT count(*) FROM player") == [[.integer(1)]])
     }
 
-    @Test func noLeader() throws {
-        let fixture = try ClusterFixture { $0.connectTimeout = .milliseconds(200) }
+    @Test func noLeader() async throws {
+        let clock = ManualMonotonicClock()
+        let fixture = try ClusterFixture { $0.database.monotonicClock = clock.monotonicClock }
         fixture.nodes.killLeader(electing: nil)
-        let error = #expect(throws: DatabaseError.self) {
-            try fixture.cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
+        let insert: @Sendable (Database) throws -> Void = { db in
+            try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
         }
+        let write = OwnThread { try fixture.cluster.write(insert) }
+        try await clock.advance(until: write)
+        clock.go()
+        let error = await #expect(throws: DatabaseError.self) { try await write.value }
         #expect(error?.isRetryableInCluster == true)
         #expect(error?.message?.hasPrefix("no leader was found in time") == true)
         fixture.nodes.elect(1)
-        try fixture.cluster.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
+        try await fixture.cluster.write(insert)
     }
 
     @Test func anotherClientWrites() throws {
-        let fixture = try ClusterFixture { $0.database.busyMode = .timeout(0.05) }
+        let fixture = try ClusterFixture {
+            $0.database.busyMode = .timeout(0.05)
+            $0.database.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
+        }
         let leader = try #require(fixture.nodes.leader)
         let client = try WireClient(fixture.nodes.addresses[leader])
         try client.execute("BEGIN IMMEDIATE")
@@ -179,29 +188,37 @@ import Testing
     }
 
     @Test func aStatementTakesTooLong() async throws {
-        // Long enough for the other requests of a busy machine.
-        let fixture = try ClusterFixture { $0.statementTimeout = .seconds(2) }
+        let clock = ManualMonotonicClock()
+        let fixture = try ClusterFixture {
+            $0.statementTimeout = .seconds(2)
+            $0.database.monotonicClock = clock.monotonicClock
+        }
         let cluster = fixture.cluster
         let gate = Gate("the node is busy")
         fixture.nodes.faults.once(.delay(gate), at: .received) { $0.sql?.hasPrefix("UPDATE") == true }
-        let error = await #expect(throws: DatabaseError.self) {
-            try await cluster.write { db in try db.execute(sql: "UPDATE player SET score = 1") }
-        }
+        let write = Task { try await cluster.write { db in try db.execute(sql: "UPDATE player SET score = 1") } }
+        try await until(gate.name, by: write) { gate.isReached }
+        clock.advance(by: .seconds(2))
+        let error = await #expect(throws: DatabaseError.self) { try await write.value }
         #expect(error?.resultCode == .SQLITE_INTERRUPT)
         #expect(error?.message?.hasPrefix("statement timeout: node 127.0.0.1") == true)
         gate.open()
     }
 
     @Test func deadlinesOfAccesses() async throws {
-        let fixture = try ClusterFixture()
+        let clock = ManualMonotonicClock()
+        let fixture = try ClusterFixture { $0.database.monotonicClock = clock.monotonicClock }
         let cluster = fixture.cluster
         let gate = Gate("the node is busy")
         fixture.nodes.faults.once(.delay(gate), at: .received) { $0.sql?.hasPrefix("UPDATE") == true }
-        let error = await #expect(throws: DatabaseError.self) {
+        let write = Task {
             try await cluster.write(timeout: .milliseconds(50)) { db in
                 try db.execute(sql: "UPDATE player SET score = 1")
             }
         }
+        try await until(gate.name, by: write) { gate.isReached }
+        clock.advance(by: .milliseconds(50))
+        let error = await #expect(throws: DatabaseError.self) { try await write.value }
         #expect(error?.resultCode == .SQLITE_INTERRUPT)
         #expect(error?.message?.hasPrefix("access timeout") == true)
         gate.open()

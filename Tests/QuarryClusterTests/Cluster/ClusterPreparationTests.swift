@@ -83,16 +83,19 @@ import Testing
     }
 
     /// A cluster without a leader is found to be one when it is opened, also if nothing has to be written then.
-    @Test(arguments: [true, false]) func openingWithoutALeader(isReadonly: Bool) throws {
+    @Test(arguments: [true, false]) func openingWithoutALeader(isReadonly: Bool) async throws {
         let nodes = try EmulatedCluster()
         nodes.killLeader(electing: nil)
         var configuration = ClusterConfiguration()
-        configuration.connectTimeout = .milliseconds(100)
+        let clock = ManualMonotonicClock()
+        configuration.database.monotonicClock = clock.monotonicClock
         configuration.keepsCommitJournal = false
         configuration.database.readonly = isReadonly
-        let error = #expect(throws: DatabaseError.self) {
+        let opening = OwnThread { [configuration] in
             _ = try DatabaseCluster(nodes: nodes.addresses, name: "app", configuration: configuration)
         }
+        try await clock.advance(until: opening)
+        let error = await #expect(throws: DatabaseError.self) { try await opening.value }
         #expect(error?.isRetryableInCluster == true)
         #expect(error?.message?.hasPrefix("no leader was found in time") == true)
     }

@@ -2,6 +2,7 @@ import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import QuarryTestSupport
 import Testing
 
 /// A COMMIT loses its answer, and the access is ended while its outcome is being learned.
@@ -104,15 +105,24 @@ import Testing
 
     /// The deadline of a statement ends its wait, and the transaction.
     @Test func statementTimeouts() async throws {
-        let fixture = try ClusterFixture { $0.database.statementTimeout = 1 }
+        // The looks move it too little for a timeout. They end the waits for the locks of earlier writes.
+        let clock = ManualMonotonicClock(tick: .microseconds(50))
+        let fixture = try ClusterFixture {
+            $0.database.statementTimeout = 1
+            $0.database.monotonicClock = clock.monotonicClock
+        }
         let cluster = fixture.cluster
         for sql in ["SELECT count(*) FROM player", "UPDATE player SET score = 1", "DELETE FROM player RETURNING id"] {
             let gate = Gate(sql)
             fixture.nodes.faults.once(.delay(gate), at: .received) { $0.sql == sql }
-            let error = await #expect(throws: DatabaseError.self) {
-                try await cluster.write { db in _ = try Row.fetchAll(db, sql: "VALUES (1)") + Row.fetchAll(db, sql: sql)
+            let write = Task {
+                try await cluster.write { db in
+                    _ = try Row.fetchAll(db, sql: "VALUES (1)") + Row.fetchAll(db, sql: sql)
                 }
             }
+            try await until(gate.name, by: write) { gate.isReached }
+            clock.advance(by: .seconds(1))
+            let error = await #expect(throws: DatabaseError.self) { try await write.value }
             gate.open()
             #expect(error?.resultCode == .SQLITE_INTERRUPT, "\(sql): \(String(describing: error))")
             #expect(error?.message?.hasPrefix("statement timeout") == true, "\(sql): \(String(describing: error))")

@@ -113,13 +113,14 @@ import Testing
     }
 
     @Test func aLostLeaderIsNoDamage() async throws {
-        let fixture = try ClusterFixture { $0.connectTimeout = .milliseconds(200) }
+        let clock = ManualMonotonicClock()
+        let fixture = try ClusterFixture { $0.database.monotonicClock = clock.monotonicClock }
         let tracer = Tracer(.errors)
         fixture.cluster.addTracer(tracer)
         fixture.nodes.killLeader(electing: nil)
-        await #expect(throws: DatabaseError.self) {
-            try await fixture.cluster.write { db in try db.execute(sql: "DELETE FROM player") }
-        }
+        let write = Task { try await fixture.cluster.write { db in try db.execute(sql: "DELETE FROM player") } }
+        try await clock.advance(until: write)
+        await #expect(throws: DatabaseError.self) { try await write.value }
         let severities = tracer.take().map { event in
             if case .failure(let failure) = event { "\(failure.severity)" } else { "none" }
         }

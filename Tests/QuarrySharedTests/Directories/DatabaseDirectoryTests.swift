@@ -179,7 +179,8 @@ import Testing
     }
 
     @Test(.blocksSwiftThreads) func accessesThatGiveUp() throws {
-        let directory = try make(1)
+        let clock = ManualMonotonicClock()
+        let directory = try make(1) { $0.monotonicClock = clock.monotonicClock }
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         let c = try directory.database(named: "c")
         try a.write { _ in
@@ -191,9 +192,14 @@ import Testing
                         + "(the timeout of the access)"
                 ) { try b.write(timeout: .milliseconds(10)) { _ in } }
             }
+            try spin(until: "the thread waits") { directory.statistics.waitingCount == 1 }
+            clock.advance(by: .milliseconds(10))
             try blocking { try await other.value }
             try blocking {
-                _ = await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
+                try await clock.advance(by: .milliseconds(10), when: "it waits", directory.statistics.waitingCount == 1)
+                {
+                    await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
+                }
                 let waiting = Task { try await c.read { _ in } }
                 waiting.cancel()
                 await expectError(CancellationError.self) { try await waiting.value }
@@ -264,7 +270,8 @@ import Testing
     // MARK: - What keeps a database open
 
     @Test func snapshotsKeepTheirDatabases() throws {
-        let directory = try make(1)
+        // The thread looks at the clock while it waits.
+        let directory = try make(1) { $0.monotonicClock = ManualMonotonicClock(tick: .seconds(1)).monotonicClock }
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         try Self.insert(a, 1)
         var snapshot: DatabaseSnapshot? = try a.makeSnapshot()

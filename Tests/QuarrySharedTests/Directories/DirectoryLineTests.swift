@@ -11,22 +11,34 @@ import Testing
     }
 
     let folder: TemporaryFolder
+    /// Stands still until the test moves it.
+    private let clock = ManualMonotonicClock()
 
     init() throws { folder = try TemporaryFolder(isFast: true) }
 
     private func make() throws -> DatabaseDirectory {
-        try DatabaseDirectory(path: folder.path, maximumOpenCount: 1, migrator: DatabaseDirectoryTests.migrator)
+        var configuration = Configuration()
+        configuration.monotonicClock = clock.monotonicClock
+        return try DatabaseDirectory(
+            path: folder.path, maximumOpenCount: 1, configuration: configuration,
+            migrator: DatabaseDirectoryTests.migrator)
     }
 
     /// Waits for a place, and gives up.
     private func giveUp(_ way: Way, _ database: SharedDatabase, _ directory: DatabaseDirectory) async throws {
+        let waiterCount = database.statistics.writer.waiters
+        let isWaiting = { database.statistics.writer.waiters == waiterCount + 1 }
         switch way {
         case .threadTimeout:
-            _ = try await onOwnThread {
-                expectError(.SQLITE_BUSY) { try database.write(timeout: .milliseconds(10)) { _ in } }
+            try await clock.advance(by: .milliseconds(10), when: "it waits", isWaiting()) {
+                _ = try await onOwnThread {
+                    expectError(.SQLITE_BUSY) { try database.write(timeout: .milliseconds(10)) { _ in } }
+                }
             }
         case .taskTimeout:
-            await expectError(.SQLITE_BUSY) { try await database.write(timeout: .milliseconds(10)) { _ in } }
+            try await clock.advance(by: .milliseconds(10), when: "it waits", isWaiting()) {
+                await expectError(.SQLITE_BUSY) { try await database.write(timeout: .milliseconds(10)) { _ in } }
+            }
         case .cancellation, .barrierCancellation:
             let task = Task {
                 if way == .cancellation {
@@ -35,14 +47,23 @@ import Testing
                     try await database.barrierWriteWithoutTransaction { _ in }
                 }
             }
-            try await until("it waits") { directory.statistics.waitingCount == 1 }
+            try await until("it waits", by: task) { directory.statistics.waitingCount == 1 }
             task.cancel()
             await expectError(CancellationError.self) { try await task.value }
         case .gracePeriod:
             let task = Task { try await database.write { _ in } }
-            try await until("it waits") { directory.statistics.waitingCount == 1 }
+            try await until("it waits", by: task) { directory.statistics.waitingCount == 1 }
             // The closing waits for a place, too, and so gives up.
-            let closing = Task { try await database.close(gracePeriod: .milliseconds(5)) }
+            let closing = Task {
+                try await database.close(gracePeriod: .milliseconds(5), interruptionTimeout: .seconds(1_000_000))
+            }
+            try await until("the grace period has ended", by: closing) {
+                // Closing may not have looked at the clock yet.
+                clock.advance(by: .milliseconds(1))
+                return database.pool.writer.group.state.withLock {
+                    if case .ending = $0.machine.phase { true } else { false }
+                }
+            }
             await expectError(.SQLITE_MISUSE) { try await task.value }
             closing.cancel()
             _ = await closing.result
@@ -60,7 +81,7 @@ import Testing
                 try mayLeaveA.wait()
             }
         }
-        try await isInA.reached()
+        try await isInA.reached(by: holder)
         try await giveUp(way, b, directory)
         try await until("b has left the line") { directory.statistics.waitingCount == 0 }
         mayLeaveA.reach()
@@ -87,7 +108,7 @@ import Testing
                 try mayLeaveA.wait()
             }
         }
-        try await isInA.reached()
+        try await isInA.reached(by: holder)
         let waiter = OwnThread { try DatabaseDirectoryTests.insert(b, 1) }
         try await until("b waits") { b.statistics.writer.waiters == 1 }
         try await giveUp(.threadTimeout, b, directory)
@@ -111,7 +132,7 @@ import Testing
                     try mayLeaveA.wait()
                 }
             }
-            try await isInA.reached()
+            try await isInA.reached(by: holder)
             let going = Task { try await b.write { _ in } }
             for _ in 0..<Int.random(in: 0..<20, using: &generator) { await Task.yield() }
             let coming = Task {
@@ -145,7 +166,7 @@ import Testing
                 try mayLeaveA.wait()
             }
         }
-        try await isInA.reached()
+        try await isInA.reached(by: holder)
         let write = Task { try await b.write { db in try db.execute(sql: "INSERT INTO t VALUES (2)") } }
         try await until("b waits") { directory.statistics.waitingCount == 1 }
         let flush = Task {

@@ -8,10 +8,14 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct BlockadeTests {
     let folder: TemporaryFolder
     let database: SharedDatabase
+    /// Stands still until a test moves it.
+    private let clock = ManualMonotonicClock()
 
     init() throws {
         folder = try TemporaryFolder(isFast: true)
-        database = SharedDatabase(path: folder.file("a.sqlite"))
+        var configuration = Configuration()
+        configuration.monotonicClock = clock.monotonicClock
+        database = SharedDatabase(path: folder.file("a.sqlite"), configuration: configuration)
         try database.write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
     }
 
@@ -29,7 +33,7 @@ import Testing
             }
             if writes { try database.write(body) } else { try database.read(body) }
         }
-        try await isRunning.reached()
+        try await isRunning.reached(by: holder)
         return holder
     }
 
@@ -98,9 +102,13 @@ import Testing
     /// One blockade at a time. An access of the task that has one waits, too, as long as its deadline lets it.
     @Test func blockadesInsideOneAnother() async throws {
         let blockade = try await database.blockade()
-        await expectError(.SQLITE_BUSY) { try await database.write(timeout: .milliseconds(10)) { _ in } }
+        let group = database.pool.writer.group
+        try await clock.advance(by: .milliseconds(10), when: "the write waits", group.waiterCount == 1) {
+            [database] in
+            await expectError(.SQLITE_BUSY) { try await database.write(timeout: .milliseconds(10)) { _ in } }
+        }
         let next = Task { [database] in try await database.blockade() }
-        try await until("the next one waits") { database.pool.writer.group.waiterCount == 1 }
+        try await until("the next one waits", by: next) { group.waiterCount == 1 }
         let other = SharedDatabase(path: folder.file("b.sqlite"))
         let blockadeOfOther = try await other.blockade()
         #expect(other.isBlockaded)

@@ -110,14 +110,26 @@ struct ClosedDatabaseTests {
         var configuration = Configuration()
         configuration.acquireTimeout = 0.05
         configuration.maximumWaiters = 1
+        let clock = ManualMonotonicClock()
+        configuration.monotonicClock = clock.monotonicClock
         let database = SharedDatabase(path: folder.file("b.sqlite"), configuration: configuration)
         try await database.open()
-        let blockade = try await onOwnThread { try database.blockade() }
-        let timeout = #expect(throws: DatabaseError.self) { try database.read { _ in } }
-        #expect(timeout?.resultCode == .SQLITE_BUSY)
-        await #expect(throws: DatabaseError.self) { try await database.write { _ in } }
-        await #expect(throws: DatabaseError.self) { try await database.withClosedDatabase { _ in } }
-        #expect(throws: DatabaseError.self) { try database.write(timeout: .milliseconds(10)) { _ in } }
+        let blockade = try await database.blockade()
+        let accesses: [(Duration, @Sendable () async throws -> Void)] = [
+            (.milliseconds(50), { try await onOwnThread { try database.read { _ in } } }),
+            (.milliseconds(50), { try await database.write { _ in } }),
+            (.milliseconds(50), { try await database.withClosedDatabase { _ in } }),
+            (.milliseconds(10), { try await onOwnThread { try database.write(timeout: .milliseconds(10)) { _ in } } }),
+        ]
+        let groups = [database.pool.writer.group, database.pool.readers.group]
+        for (number, (timeout, access)) in accesses.enumerated() {
+            let error = try await clock.advance(
+                by: timeout, when: "access \(number) waits", groups.contains { $0.waiterCount == 1 }
+            ) {
+                await #expect(throws: DatabaseError.self) { try await access() }
+            }
+            #expect(error?.resultCode == .SQLITE_BUSY && error?.message?.hasPrefix("timeout while waiting") == true)
+        }
         let task = Task { try await self.database.read { _ in } }
         task.cancel()
         _ = await task.result

@@ -71,9 +71,9 @@ struct SharedDatabaseTests {
             #expect(try await database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
             #expect(database.isOpened)
         }
-        try await database.close(gracePeriod: .seconds(1))
+        try await database.close(gracePeriod: .seconds(600))
         #expect(!database.isOpened)
-        try await database.close(gracePeriod: .seconds(1))
+        try await database.close(gracePeriod: .seconds(600))
         try AnyDatabaseWriter(database).close()
         #expect(try await database.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
         try await database.open()

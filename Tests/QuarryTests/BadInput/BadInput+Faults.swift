@@ -210,6 +210,7 @@ extension BadInput {
         ) { _ in
             var configuration = Configuration()
             configuration.statementTimeout = 0.01
+            configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
             try DatabaseQueue(configuration: configuration).read { db in try db.runUntilTimeout() }
         },
         .pool(

@@ -104,6 +104,8 @@ import Testing
     @Test func aWriteMakesReadsOfAQueueWait() async throws {
         var config = Configuration()
         config.acquireTimeout = 0.001
+        let clock = ManualMonotonicClock()
+        config.monotonicClock = clock.monotonicClock
         let dbQueue = try DatabaseQueue(path: path, configuration: config)
         let writes = Step("a write runs")
         let mayEnd = Step("the write may end")
@@ -113,8 +115,10 @@ import Testing
                 try mayEnd.wait()
             }
         }
-        try await writes.reached()
-        await expectError(.SQLITE_BUSY) { try await dbQueue.read { _ in } }
+        try await writes.reached(by: writer)
+        try await clock.advance(by: .milliseconds(1), when: "it waits", dbQueue.statistics.writer.waiters == 1) {
+            await expectError(.SQLITE_BUSY) { try await dbQueue.read { _ in } }
+        }
         mayEnd.reach()
         try await writer.value
     }

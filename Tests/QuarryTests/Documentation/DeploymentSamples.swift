@@ -25,7 +25,9 @@ import Testing
     }
 
     @Test func requestsAndShutdown() async throws {
-        let dbPool = try DatabasePool(path: path)
+        var still = Configuration()
+        still.monotonicClock = ManualMonotonicClock().monotonicClock
+        let dbPool = try DatabasePool(path: path, configuration: still)
         try await dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
         let names = try await dbPool.read(timeout: .milliseconds(200)) { db in
             try String.fetchAll(db, sql: "SELECT name FROM player")

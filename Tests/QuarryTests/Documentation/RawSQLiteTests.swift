@@ -63,6 +63,8 @@ import Testing
         var configuration = Configuration()
         configuration.busyMode = .immediateError
         configuration.otherProcesses = .ignored
+        // Opening a reader tries again for some seconds.
+        configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
         let pool = try DatabasePool(path: folder.file("pool.sqlite"), configuration: configuration)
         try pool.write { db in try db.execute(sql: "CREATE TABLE t (a)") }
         let count = { try pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } }

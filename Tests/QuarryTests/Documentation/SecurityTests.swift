@@ -229,6 +229,7 @@ import Testing
         }
         var config = untrusting()
         config.statementTimeout = 0.05
+        config.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
         expectError(.SQLITE_INTERRUPT) {
             let upload = try DatabaseQueue(path: path, configuration: config)
             try upload.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FROM note") }

@@ -211,6 +211,7 @@ import Testing
     @Test func waitsForAConnection() async throws {
         let pool = try makePool { configuration in
             configuration.acquireTimeout = 0.01
+            configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
             configuration.maximumWaiters = 1
             configuration.label = "players"
         }
@@ -254,7 +255,10 @@ import Testing
     }
 
     @Test func statementTimeouts() throws {
-        let pool = try makePool { $0.statementTimeout = 0.01 }
+        let pool = try makePool {
+            $0.statementTimeout = 0.01
+            $0.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
+        }
         try provoke("statement timeout: ") { _ = try pool.read { db in try Int.fetchOne(db, sql: Self.slowSQL) } }
     }
 
@@ -438,6 +442,7 @@ import Testing
         let pool = try makePool { configuration in
             configuration.wal.sizeLimit = 1 << 16
             configuration.wal.readerWait = 0.01
+            configuration.monotonicClock = ManualMonotonicClock(tick: .milliseconds(1)).monotonicClock
             configuration.onWALEvent { event in
                 guard case .logIsLarge(_, let found) = event else { return }
                 readers.update { $0 = found }

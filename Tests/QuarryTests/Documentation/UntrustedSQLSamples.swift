@@ -10,7 +10,9 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        dbPool = try DatabasePool(path: folder.file("players.sqlite"))
+        var still = Configuration()
+        still.monotonicClock = ManualMonotonicClock().monotonicClock
+        dbPool = try DatabasePool(path: folder.file("players.sqlite"), configuration: still)
         try dbPool.write { db in
             try db.execute(
                 sql: """
