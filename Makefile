@@ -10,9 +10,9 @@ CLUSTER := Cluster
 CLUSTER_FOLDER ?= .build-packages/nodes
 INSTRUMENTATION := Instrumentation
 SERVER := Examples/CatalogServer
-SERVER_DATABASE ?= .build-release/server.sqlite
+SERVER_DATABASE ?= .build-packages/server.sqlite
 PORT ?= 8080
-DEMO_DATABASE ?= .build-release/catalog.sqlite
+DEMO_DATABASE ?= .build-packages/catalog.sqlite
 FILTER ?=
 ONLY ?=
 SECONDS ?= 30
@@ -28,12 +28,9 @@ comma := ,
 # them. Swift mustn't keep the plan of a build there: it is that of another package. Hence `swift build` by hand uses other
 # build folders. Editors use those, so the index here leaves out the system's modules, and the debugger's information has
 # lines alone: a build takes a tenth less time.
-#
-# Release builds have a folder of their own, so that they can run beside: SwiftPM locks the folder.
-BUILD_OPTIONS = --disable-build-manifest-caching -Xswiftc -index-ignore-system-modules -Xswiftc -gline-tables-only
-SHARED = --scratch-path .build-packages $(BUILD_OPTIONS)
+SHARED = --scratch-path .build-packages --disable-build-manifest-caching -Xswiftc -index-ignore-system-modules \
+	-Xswiftc -gline-tables-only
 IN_PACKAGE = $(SHARED) --package-path
-RELEASE = --scratch-path .build-release $(BUILD_OPTIONS) -c release --package-path
 BUILD_TESTS = swift build $(SHARED) --build-tests
 
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
@@ -50,7 +47,7 @@ APART = QuarryStressTests|QuarryClusterTests
 # The suites whose SQL, limits or wording depend on the version of SQLite.
 OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
 
-.PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations release \
+.PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean
 
 help: ## Print this list
@@ -163,39 +160,35 @@ compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with 
 	$(TEST_BUILT_AT_ONCE) --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
-	swift run $(RELEASE) Benchmarks quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
+	swift run $(IN_PACKAGE) Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
-	swift build $(RELEASE) Benchmarks --product quarry-allocations
-	@"$$(swift build $(RELEASE) Benchmarks --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
-
-release: setup ## Build what allocations and demo run
-	swift build $(RELEASE) Benchmarks --product quarry-allocations
-	swift build $(RELEASE) $(EXAMPLE) --product catalog
+	swift build $(IN_PACKAGE) Benchmarks -c release --product quarry-allocations
+	@"$$(swift build $(IN_PACKAGE) Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
 
 scaling: setup ## Measure cost as work grows, and draw the figures of Documentation/Performance.md (ARGS=…)
 	mkdir -p Benchmarks/Results
-	swift run $(RELEASE) Benchmarks quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
+	swift run $(IN_PACKAGE) Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
 
 build-time: setup ## Compare clean builds of a program with Quarry and with GRDB (ARGS=…)
 	Benchmarks/build-time $(ARGS)
 
 demo: setup ## Import this machine's package database and print reports on it (ARGS=…: options of catalog)
-	swift build $(RELEASE) $(EXAMPLE) --product catalog
-	@"$$(swift build $(RELEASE) $(EXAMPLE) --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
+	swift build $(IN_PACKAGE) $(EXAMPLE) -c release --product catalog
+	@"$$(swift build $(IN_PACKAGE) $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
 
 serve: setup ## Serve this machine's package lists, which are imported meanwhile (PORT=8080; ARGS=…: options of catalog-server)
-	swift build $(RELEASE) $(SERVER) --product catalog-server
-	@"$$(swift build $(RELEASE) $(SERVER) --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
+	swift build $(IN_PACKAGE) $(SERVER) -c release --product catalog-server
+	@"$$(swift build $(IN_PACKAGE) $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
 		--import machine $(ARGS)
 
 load: setup ## Load the catalogue's server, and the same handlers on Quarry and GRDB: under 4 minutes (ARGS=…: of http-load peers)
 	@Scripts/install-missing wrk
-	swift build $(RELEASE) $(SERVER) --product catalog-server
-	swift build $(RELEASE) Benchmarks/HTTPLoad
-	@load="$$(swift build $(RELEASE) Benchmarks/HTTPLoad --show-bin-path)/http-load" && \
-		server="$$(swift build $(RELEASE) $(SERVER) --show-bin-path)/catalog-server" && \
+	swift build $(IN_PACKAGE) $(SERVER) -c release --product catalog-server
+	swift build $(IN_PACKAGE) Benchmarks/HTTPLoad -c release
+	@load="$$(swift build $(IN_PACKAGE) Benchmarks/HTTPLoad -c release --show-bin-path)/http-load" && \
+		server="$$(swift build $(IN_PACKAGE) $(SERVER) -c release --show-bin-path)/catalog-server" && \
 		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
 
 test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)

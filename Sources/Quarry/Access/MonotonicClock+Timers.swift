@@ -3,14 +3,16 @@ import QuarryCore
 
 extension MonotonicClock {
     /// Runs `body` on another thread after some nanoseconds.
-    func after(_ nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
+    ///
+    /// It is a block, so that it isn't allocated twice: Dispatch takes blocks.
+    func after(_ nanoseconds: UInt64, _ body: @escaping @Sendable @convention(block) () -> Void) {
         guard let time else {
             DispatchQueue.global().asyncAfter(
                 deadline: .now() + .nanoseconds(Int(clamping: nanoseconds)), execute: body)
             return
         }
         // The caller may hold a lock that `body` takes.
-        if !time.at(time.now &+ nanoseconds, body) { DispatchQueue.global().async(execute: body) }
+        if !time.at(time.now &+ nanoseconds, { body() }) { DispatchQueue.global().async(execute: body) }
     }
 }
 
