@@ -35,17 +35,18 @@ enum QuarryAllocations {
         let fixtures = try Fixtures(scale: scale, build: buildTables)
         defer { fixtures.remove() }
         let harness = Harness(
-            peers: [QuarryPeer()], fixtures: fixtures,
+            peers: [CPeer(), QuarryPeer()], fixtures: fixtures,
             options: Harness.Options(rounds: 1, scale: scale, sampleMilliseconds: 0))
 
         var violations: [String] = []
         var savings: [String] = []
-        print("row    Quarry   at most (blocks an operation)")
+        print("row    C        Quarry   at most (blocks an operation)")
         for row in rows {
             var count = AllocationCount(try harness.runUntimed(row))
             print(count.line)
             // Where clients meet, chance decides how many wait; a change that allocates more does so each time.
-            // Now and then a line of tasks doesn't end for seconds: so for a while it is tried again.
+            // Now and then a line of tasks doesn't end for seconds, for C's actor neither: so for a while it is tried
+            // again.
             let start = ContinuousClock.now
             while row.clients > 1, !count.violations.isEmpty, start.duration(to: .now) < patience {
                 Thread.sleep(forTimeInterval: 1)
@@ -90,7 +91,7 @@ private struct AllocationCount {
     }
 
     var line: String {
-        let counts = [result.mallocs[.quarry], threshold?.blocks].map { count in
+        let counts = [result.mallocs[.c], result.mallocs[.quarry], threshold?.blocks].map { count in
             count.map { String(format: "%-9.3f", $0) } ?? "-        "
         }
         let bytes = result.bytesKept[.quarry].map { bytes in
