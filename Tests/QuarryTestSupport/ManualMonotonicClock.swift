@@ -23,9 +23,18 @@ public final class ManualMonotonicClock: ManualTime {
     private struct State {
         var now: UInt64 = 1_000_000_000_000
         var lookCount = 0
+        /// How far each look moves it.
+        var tick: UInt64
         /// Whether the clock looks at itself.
         var isBeating = false
         var alarms: [(end: UInt64, body: @Sendable () -> Void)] = []
+
+        /// Whether the clock has to begin to look at itself; notes that it does.
+        mutating func beginsToBeat() -> Bool {
+            guard !isBeating, tick > 0, !alarms.isEmpty else { return false }
+            isBeating = true
+            return true
+        }
 
         /// Moves the time, and returns what has waited for it.
         mutating func move(to time: UInt64) -> [@Sendable () -> Void] {
@@ -37,22 +46,18 @@ public final class ManualMonotonicClock: ManualTime {
         }
     }
 
-    private let state = Lock(State())
-    /// How far each look moves it.
-    private let ticks: Lock<UInt64>
-    private var tick: UInt64 { ticks.withLock { $0 } }
+    private let state: Lock<State>
 
     /// A clock that has run for a thousand seconds.
     ///
     /// - parameter tick: how far each look moves it.
-    public init(tick: Duration = .zero) { ticks = Lock(tick.nanoseconds) }
+    public init(tick: Duration = .zero) { state = Lock(State(tick: tick.nanoseconds)) }
 
     /// From now on, each look moves it: for waits that follow the timeout of a test.
-    public func go(tick: Duration = .milliseconds(1)) {
-        ticks.withLock { $0 = tick.nanoseconds }
+    public func startTicking(_ tick: Duration = .milliseconds(1)) {
         let mustBeat = state.withLock { state in
-            defer { state.isBeating = state.isBeating || !state.alarms.isEmpty }
-            return !state.isBeating && !state.alarms.isEmpty
+            state.tick = tick.nanoseconds
+            return state.beginsToBeat()
         }
         if mustBeat { beat() }
     }
@@ -62,9 +67,8 @@ public final class ManualMonotonicClock: ManualTime {
 
     /// The time in nanoseconds.
     public var now: UInt64 {
-        let tick = tick
         let (now, due) = state.withLock { state in
-            let due = state.move(to: state.now + tick)
+            let due = state.move(to: state.now + state.tick)
             state.lookCount += 1
             return (state.now, due)
         }
@@ -115,9 +119,8 @@ public final class ManualMonotonicClock: ManualTime {
 
     /// Suspends the thread until the time is moved; with a tick, moves it.
     public func wait(until end: UInt64) {
-        guard tick == 0 else {
-            return runElsewhere(state.withLock { $0.move(to: end) })
-        }
+        let due = state.withLock { $0.tick > 0 ? $0.move(to: end) : nil }
+        if let due { return runElsewhere(due) }
         let step = Step("the clock shows \(end)")
         guard at(end, { step.reach() }) else { return }
         while !step.isReached { try? step.wait() }
@@ -127,12 +130,10 @@ public final class ManualMonotonicClock: ManualTime {
     ///
     /// - returns: false if it has come already; then `body` doesn't run.
     public func at(_ end: UInt64, _ body: @escaping @Sendable () -> Void) -> Bool {
-        let tick = tick
         let (isWaiting, mustBeat) = state.withLock { state in
             guard end > state.now else { return (false, false) }
             state.alarms.append((end, body))
-            defer { state.isBeating = state.isBeating || tick > 0 }
-            return (true, tick > 0 && !state.isBeating)
+            return (true, state.beginsToBeat())
         }
         if mustBeat { beat() }
         return isWaiting

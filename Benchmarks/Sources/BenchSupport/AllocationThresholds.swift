@@ -99,7 +99,7 @@ package struct AllocationThreshold: Sendable {
         "10.5": .init(8.1),
         "10.5p": .init(2.1),
         // Chance decides how many fetches run meanwhile.
-        "10.6": .init(19),
+        "10.6": .init(14),
         "10.6p": .init(30),
         // Subscribers run on other threads: how many commits they take at once is chance.
         "10.7": .init(3.5),

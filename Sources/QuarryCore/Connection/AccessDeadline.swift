@@ -12,8 +12,9 @@ package struct AccessDeadline: Sendable, Equatable {
     let seconds: Double
     let subject: Subject
 
-    /// A deadline that comes after a while, counted from a time of the monotonic clock in
-    /// nanoseconds.
+    /// A deadline that comes after a while.
+    ///
+    /// - parameter now: the time from which it counts, in nanoseconds of the monotonic clock.
     package init(_ subject: Subject = .access, after length: Duration, now: UInt64) {
         let (sum, isTooLarge) = now.addingReportingOverflow(length.nanoseconds)
         end = isTooLarge ? .max : sum

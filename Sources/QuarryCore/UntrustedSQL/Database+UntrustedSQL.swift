@@ -84,10 +84,14 @@ extension Database {
     /// outer query.
     fileprivate func functionCallCount(ofSQL sql: String) throws(LookupFailure) -> Int {
         let explain = "EXPLAIN "
-        let limit = Limit.sqlLength.rawValue
-        let maximumLength = ConnectionCalls.limit(pointer, limit, -1)
-        _ = ConnectionCalls.limit(pointer, limit, maximumLength + CInt(explain.utf8.count))
-        defer { _ = ConnectionCalls.limit(pointer, limit, maximumLength) }
+        // The policy's limits are those of the statement alone: its names of operations may be longer than its values.
+        let limits = [Limit.sqlLength, .length].map { limit in
+            let policy = ConnectionCalls.limit(pointer, limit.rawValue, -1)
+            let needed = max(Int(policy) + explain.utf8.count, 1_000)
+            _ = ConnectionCalls.limit(pointer, limit.rawValue, CInt(clamping: needed))
+            return (limit, policy)
+        }
+        defer { for (limit, policy) in limits { _ = ConnectionCalls.limit(pointer, limit.rawValue, policy) } }
         return try lookUp(explain + sql) { operation in
             ["Function", "PureFunc"].contains(StatementColumns.string(operation, 1)) ? 1 : 0
         }.reduce(0, +)
@@ -152,11 +156,11 @@ private final class UntrustedSQLGuard: StatementPolicy {
         }
         statements.append(WeakStatement(statement: statement))
         let count: Int
-        do {
+        do throws(LookupFailure) {
             count = try database.functionCallCount(ofSQL: statement.sql)
-        } catch let failure as LookupFailure {
+        } catch {
             // The timeout, or a cancelled task, may have ended it.
-            throw database.error(failure.code, sql: statement.sql)
+            throw database.error(error.code, sql: statement.sql)
         }
         let maximum = rules.policy.maximumFunctionCallCount
         guard count > maximum else { return }

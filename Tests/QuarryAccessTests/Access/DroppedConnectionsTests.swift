@@ -131,7 +131,7 @@ import Testing
         isOnlyConnection.update { $0 = true }
         let releasing = OwnThread { snapshot.update { $0 = nil } }
         try await isClosing.reached()
-        try await onOwnThread { [path] in
+        _ = try await onOwnThread { [path] in
             expectError(.SQLITE_BUSY, "unable to close \(path): “a report” reads it") {
                 try database.withClosedDatabase { _ in Issue.record("it is open") }
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-/// Timeouts by the system's clock: they come, however late. All other suites move a clock of their own.
+/// Timeouts by the system's clock: they come, however late. Other tests of timeouts move a clock of their own.
 @Suite(.timeLimit(.minutes(5))) struct RealClockTests {
     let folder: TemporaryFolder
 

@@ -52,7 +52,7 @@ import Testing
         case .deadline: clock.advance(by: .milliseconds(50))
         }
         // Later waits for locks end.
-        clock.go()
+        clock.startTicking()
         if opensFirst { gate.open() }
         let result = await task.result
         gate.open()
@@ -265,7 +265,7 @@ import Testing
             try await cluster.read(timeout: .milliseconds(50)) { db in try Player.fetchCount(db) }
         }
         try await clock.advance(until: read)
-        clock.go()
+        clock.startTicking()
         let error = await #expect(throws: DatabaseError.self) { try await read.value }
         #expect(error?.isRetryableInCluster == true)
         #expect(error?.message?.hasPrefix("no leader was found in time") == true)

@@ -143,7 +143,7 @@ import Testing
         }
         let write = OwnThread { try fixture.cluster.write(insert) }
         try await clock.advance(until: write)
-        clock.go()
+        clock.startTicking()
         let error = await #expect(throws: DatabaseError.self) { try await write.value }
         #expect(error?.isRetryableInCluster == true)
         #expect(error?.message?.hasPrefix("no leader was found in time") == true)

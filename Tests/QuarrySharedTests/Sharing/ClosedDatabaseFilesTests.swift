@@ -95,7 +95,7 @@ import Testing
             (whole[..<middle] + Data(repeating: 0x55, count: 4096) + whole[(middle + 4096)...], .SQLITE_CORRUPT),
         ] {
             try bytes.write(to: URL(fileURLWithPath: new))
-            try database.withClosedDatabase { files in expectError(code) { try files.replace(with: new) } }
+            _ = try database.withClosedDatabase { files in expectError(code) { try files.replace(with: new) } }
             #expect(try count(database) == 1)
             // `Data(contentsOf:)` leaks a page for an empty file.
             let file = try #require(FileHandle(forReadingAtPath: new))

@@ -116,6 +116,39 @@ import Testing
         expectError(.SQLITE_TOOBIG) { try queue.fetchUntrusted(sql, policy: policy) }
     }
 
+    /// The names of operations in a program are longer than these values.
+    @Test(arguments: [0, 1, 4, 7, 8, 30]) func valuesMayBeShorterThanNamesOfOperations(length: Int) throws {
+        let queue = try players()
+        var policy = policy
+        policy.maximumExpressionDepth = 1_000
+        policy.maximumValueLength = length
+        let error = expectError(.SQLITE_TOOBIG) {
+            try queue.fetchUntrusted("SELECT \(Self.manyCalls) + \(Self.manyCalls) AS x FROM player", policy: policy)
+        }
+        let message = try #require(error?.message)
+        #expect(message.hasPrefix("the statement has 120 calls of functions"), "\(message)")
+        #expect(try queue.fetchUntrusted("SELECT abs(id) AS x FROM player", policy: policy).rows.count == 2)
+    }
+
+    @Test func limitsThatTheProgramHasSetAreTheSameAfterwards() throws {
+        let queue = try players()
+        // Longer than the library's own statements.
+        let sql = "SELECT abs(id) /* \(String(repeating: "-", count: 500)) */ FROM player"
+        try queue.write { db in
+            try db.setLimit(.sqlLength, to: sql.utf8.count)
+            try db.setLimit(.length, to: 1_000)
+        }
+        var policy = policy
+        policy.maximumSQLLength = Int(CInt.max)
+        policy.maximumValueLength = Int(CInt.max)
+        #expect(try queue.fetchUntrusted(sql, policy: policy).rows.count == 2)
+        expectError(.SQLITE_TOOBIG) { try queue.fetchUntrusted(" " + sql, policy: policy) }
+        try queue.read { db in
+            #expect(db.limit(.sqlLength) == sql.utf8.count)
+            #expect(db.limit(.length) == 1_000)
+        }
+    }
+
     /// A row of the most expensive calls that are allowed ends soon, and then the timeout counts.
     @Test func aRowOfTheMostExpensiveCalls() throws {
         var policy = policy
