@@ -25,7 +25,7 @@ public enum WritesInLine {
                 try mayEnd.wait()
             }
         }
-        try await hasBegun.reached()
+        try await hasBegun.reached(by: access)
         var tasks: [Task<(any Error)?, Never>] = []
         for write in writes {
             tasks.append(
@@ -33,7 +33,7 @@ public enum WritesInLine {
                     do { try await write(writer) } catch { return error }
                     return nil
                 })
-            try await until("a write waits") { writer.statistics.writer.waiters == tasks.count }
+            try await until("a write waits", by: access) { writer.statistics.writer.waiters == tasks.count }
         }
         try await whenInLine(tasks)
         mayEnd.reach()

@@ -85,7 +85,7 @@ extension ConnectionGroup {
             statistics.open = state.connections.count { !($0?.database.isClosed ?? true) }
             statistics.idle = state.machine.isClosed ? 0 : state.machine.idleCount
             statistics.leased = state.machine.leasedCount
-            statistics.waiters = state.machine.waiterCount
+            statistics.waiters = state.machine.programWaiterCount
             statistics.accessCount = state.counts.accessCount
             statistics.waitCount = state.counts.waitCount
             statistics.wait = state.counts.wait

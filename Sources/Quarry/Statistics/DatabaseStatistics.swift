@@ -22,7 +22,8 @@ public struct DatabaseStatistics: Sendable, Hashable {
         public internal(set) var idle = 0
         /// The number of connections that accesses have, or open.
         public internal(set) var leased = 0
-        /// The number of accesses that wait.
+        /// The number of accesses that wait, as `Configuration.maximumWaiters` counts them: without the library's own,
+        /// such as a checkpoint.
         public internal(set) var waiters = 0
 
         /// The number of accesses that have got a connection.

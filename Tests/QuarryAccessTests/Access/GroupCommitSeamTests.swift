@@ -18,6 +18,7 @@ import Testing
         configuration.groupCommit = true
         // No access of the library's own waits.
         configuration.otherProcesses = .ignored
+        (configuration.wal.idleDelay, configuration.wal.ageLimit) = (nil, nil)
         change(&configuration)
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         pool.writer.groupCommit?.withLock { $0.limits.time = .max }

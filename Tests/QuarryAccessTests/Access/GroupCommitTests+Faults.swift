@@ -56,8 +56,6 @@ extension GroupCommitTests {
             configuration.synchronous = .full
             // The last write doesn't fit, so that pages are written before the commit.
             configuration.cacheSize = 10
-            // No access of the library's own comes between.
-            configuration.otherProcesses = .ignored
         }
         let other = try DatabaseQueue(path: folder.file("\(kind).sqlite"))
         try await other.write { db in try db.execute(sql: "CREATE TABLE large (a)") }

@@ -24,6 +24,9 @@ import Testing
     ) throws -> any GroupWriter {
         var configuration = Configuration()
         configuration.groupCommit = true
+        // No access of the library's own comes between.
+        configuration.otherProcesses = .ignored
+        (configuration.wal.idleDelay, configuration.wal.ageLimit) = (nil, nil)
         trace.install(in: &configuration)
         change(&configuration)
         let path = folder.file("\(kind).sqlite")
@@ -441,7 +444,7 @@ import Testing
     /// One commit has the changes of all writes. Its origin is known for each of them.
     @Test func commits() async throws {
         // No access of the library's own waits.
-        let writer = try make { $0.otherProcesses = .ignored }
+        let writer = try make()
         var commits = writer.commits(keys: true).makeAsyncIterator()
         let last = Self.write { db in
             db.commitOrigin = "import"

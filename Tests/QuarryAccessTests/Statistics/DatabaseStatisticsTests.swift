@@ -58,6 +58,29 @@ import Testing
         #expect(last.wait.percentile(10) == .zero)
     }
 
+    /// A checkpoint, say: a test that counts its accesses in line would count one too many.
+    @Test func accessesOfTheLibraryAreNoWaiters() async throws {
+        let database = try TracedDatabase()
+        let pool = database.pool
+        let (hasBegun, mayEnd) = (Step("the write has begun"), Step("the write may end"))
+        let writer = OwnThread {
+            try pool.write { _ in
+                hasBegun.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasBegun.reached(by: writer)
+        let hasRun = Step("the library's access has run")
+        pool.writer.enqueue(AccessRequest(.bare, origin: .library)) { _ in
+        } whenReleased: { _ in
+            hasRun.reach()
+        }
+        #expect(pool.writer.group.waiterCount == 1 && pool.statistics.writer.waiters == 0)
+        mayEnd.reach()
+        try await writer.value
+        try await hasRun.reached()
+    }
+
     /// Once reads take too long for Swift's threads, they take their connection on the library's.
     @Test func eachReadCountsOnce() async throws {
         let database = try TracedDatabase()
