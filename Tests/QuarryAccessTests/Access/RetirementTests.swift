@@ -10,7 +10,7 @@ private final class Flag: Sendable {
 
 /// Connections that are dropped while others open new ones in their place.
 @Suite struct RetirementTests {
-    @Test(.timeLimit(.minutes(1))) func readersThatGoTakeNoNewOnesAlong() async throws {
+    @Test(.timeLimit(.minutes(2))) func readersThatGoTakeNoNewOnesAlong() async throws {
         let folder = try TemporaryFolder()
         var configuration = Configuration()
         configuration.maximumReaderCount = 2
@@ -18,7 +18,7 @@ private final class Flag: Sendable {
         let end = Flag()
         let readers = (0..<3).map { _ in
             OwnThread {
-                for _ in 0..<4000 { try pool.read { _ in } }
+                for _ in 0..<1_500 { try pool.read { _ in } }
             }
         }
         let droppers = (0..<4).map { _ in

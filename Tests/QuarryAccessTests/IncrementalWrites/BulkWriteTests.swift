@@ -16,7 +16,10 @@ import Testing
     private let short = IncrementalWritePace(maximumHold: .zero)
 
     private func writer(_ kind: WriterKind) throws -> any DatabaseWriter {
-        let writer = try kind.make(folder)
+        var configuration = Configuration()
+        // However slow the machine is, no step takes so long that its transaction ends.
+        configuration.monotonicClock = ManualMonotonicClock().monotonicClock
+        let writer = try kind.make(folder, configuration)
         try writer.makePlayers()
         return writer
     }

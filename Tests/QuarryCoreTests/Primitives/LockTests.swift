@@ -55,7 +55,7 @@ import Testing
     /// One thread after another has the value.
     @Test func threadsTakeTurns() async throws {
         let lock = Lock([Int]())
-        let threads = (0..<4).map { thread in
+        let threads = (0..<4).map { (thread: Int) -> OwnThread<Void> in
             OwnThread { for _ in 0..<1_000 { lock.withLock { $0.append(thread) } } }
         }
         for thread in threads { try await thread.value }
