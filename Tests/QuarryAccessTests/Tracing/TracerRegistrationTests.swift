@@ -55,6 +55,8 @@ import Testing
     @Test func tracerRemovedInsideAnEvent() throws {
         let database = try TracedDatabase()
         let registration = Recorded<TracerRegistration?>(nil)
+        // The tracer and its registration keep each other.
+        defer { registration.update { $0 = nil } }
         let tracer = RecordingTracer([.accesses, .statements]) { _ in
         } _: { _ in
             registration.value?.remove()
