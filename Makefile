@@ -118,7 +118,7 @@ verify: setup ## The long proofs, hours: goes on after a failure, and writes a t
 kills: setup ## Kill processes, cut the power and damage files in many rounds (ROUNDS=200)
 	$(BUILD_TESTS)
 	QUARRY_KILLS=$(ROUNDS) QUARRY_POWER_CUTS=$(ROUNDS) QUARRY_ALL_FAULTS=1 QUARRY_SALVAGE_DATABASES=$(ROUNDS) \
-		$(TEST_BUILT_AT_ONCE) --filter 'Killed|PowerLoss|DamagedFileProcesses|DamagedDatabases|ProvenRows|FaultWorkload|DocumentFault|OutOfMemory|GroupCommitTests|SalvageFailure|CancellationStress'
+		$(TEST_BUILT_AT_ONCE) --filter 'Killed|PowerLoss|DamagedFileProcesses|DamagedDatabases|ProvenRows|FaultWorkload|DocumentFault|OutOfMemory'
 	QUARRY_SALVAGE_HEADERS=1 $(TEST_BUILT_AT_ONCE) --filter HeaderDamageTests
 
 differential: setup ## Compare STATEMENTS=1000000 random statements with the C API, and with a model

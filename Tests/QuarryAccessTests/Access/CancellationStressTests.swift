@@ -7,9 +7,6 @@ import Testing
 
 /// A cancellation ends one access alone: the next user of the connection never feels it.
 @Suite(.timeLimit(.minutes(5))) struct CancellationStressTests {
-    /// With `QUARRY_ALL_FAULTS=1`, as in `make kills`, more.
-    private static let rounds = 120 / FaultedOperations.stride
-
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -67,7 +64,7 @@ import Testing
         var generator = SeededGenerator()
         let seed = generator.seed
         var committed = 0
-        for round in 0..<Self.rounds {
+        for round in 0..<100 {
             let moment = Int.random(in: 0..<400, using: &generator)
             let victim = Task {
                 try await writer.write { db in

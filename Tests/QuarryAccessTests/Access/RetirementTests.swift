@@ -18,7 +18,7 @@ private final class Flag: Sendable {
         let end = Flag()
         let readers = (0..<3).map { _ in
             OwnThread {
-                for _ in 0..<1_500 { try pool.read { _ in } }
+                for _ in 0..<4000 { try pool.read { _ in } }
             }
         }
         let droppers = (0..<4).map { _ in

@@ -41,14 +41,14 @@ import Testing
     ///
     /// - parameter arm: is told the number of the operation that fails.
     /// - parameter disarm: returns whether an operation has failed.
-    /// - returns: the number of the first operation that didn't come, and the number of runs that threw.
+    /// - returns: the number of runs, and those that threw.
     private func salvageUntilNothingFails(
         _ source: String, _ salvage: DatabaseSalvage, arm: (Int) -> Void, disarm: () -> Bool
-    ) throws -> (operations: Int, failures: Int) {
+    ) throws -> (runs: Int, failures: Int) {
         let files = ["", "-wal", "-journal"].map { FileCopy.bytes(source + $0) }
-        var (faulted, failures) = (FaultedOperations(), 0)
+        var (nth, failures) = (0, 0)
         while true {
-            let nth = faulted.nth
+            nth += 1
             arm(nth)
             var error: (any Error)?
             do {
@@ -75,7 +75,6 @@ import Testing
                 #expect(error == nil)
                 return (nth, failures)
             }
-            faulted.advance()
         }
     }
 
@@ -85,7 +84,7 @@ import Testing
             let faults = try FaultVFS()
             var configuration = Configuration()
             configuration.vfs = faults.name
-            let (operations, failures) = try salvageUntilNothingFails(
+            let (runs, failures) = try salvageUntilNothingFails(
                 file.path, DatabaseSalvage(path: file.path, configuration: configuration)
             ) { nth in
                 faults.arm(fault.operations, nth: nth, code: fault.code, andAllAfter: fault.andAllAfter)
@@ -93,8 +92,7 @@ import Testing
                 defer { faults.disarm() }
                 return faults.failures > 0
             }
-            let fewest = min(10, fault.minimum) / FaultedOperations.stride
-            #expect(operations > fault.minimum && failures >= fewest, "\(failures) of \(operations)")
+            #expect(runs > fault.minimum && failures >= min(10, fault.minimum), "\(failures) of \(runs)")
         }
     }
 
@@ -146,10 +144,9 @@ import Testing
         let faults = try FaultVFS()
         var configuration = Configuration()
         configuration.vfs = faults.name
-        var (faulted, incompleteCount, hasFailed) = (FaultedOperations(), 0, true)
+        var (nth, incompleteCount, hasFailed) = (0, 0, true)
         while hasFailed {
-            let nth = faulted.nth
-            faulted.advance()
+            nth += 1
             faults.arm(.read, nth: nth)
             let result = Result {
                 try DatabaseSalvage(path: path, configuration: configuration).salvage(into: target)
@@ -164,8 +161,7 @@ import Testing
             if report.isComplete { #expect(rows == 300, "operation \(nth): \(report)") } else { incompleteCount += 1 }
             FileCopy.remove(target)
         }
-        let fewest = 3 / FaultedOperations.stride
-        #expect(faulted.nth > 10 && incompleteCount > fewest, "\(incompleteCount) of \(faulted.nth)")
+        #expect(nth > 10 && incompleteCount > 3, "\(incompleteCount) of \(nth)")
     }
 
     /// The calls that SQLite doesn't make: its own file beside the target, the sync, the link or the renaming, and the
@@ -188,20 +184,19 @@ import Testing
                     return kind == .link && !hasLinks ? EPERM : 0
                 }
             }
-            let (operations, failures) = try salvageUntilNothingFails(
+            let (runs, failures) = try salvageUntilNothingFails(
                 file.path, salvage
             ) { nth in
                 state.withLock { ($0.left, $0.failed) = (nth, nil) }
             } disarm: {
                 state.withLock { $0.failed != nil }
             }
-            #expect(operations > 10 && failures > 5 / FaultedOperations.stride, "\(failures) of \(operations)")
+            #expect(runs > 10 && failures > 5, "\(failures) of \(runs)")
             var expected: Set<FileOperations.Kind> = [
                 .create, .permissions, .lock, .status, .list, .sync, .syncFolder, .link, .remove,
             ]
             if !hasLinks { expected.insert(.rename) }
-            let kinds = state.withLock { $0.kinds }
-            #expect(FaultedOperations.stride == 1 ? kinds == expected : kinds.isSubset(of: expected))
+            #expect(state.withLock { $0.kinds } == expected)
         }
     }
 
