@@ -27,9 +27,12 @@ enum CatalogWorkloads {
             }, finish: { try file.finish() })
     }
 
+    /// One transaction, as in C, however slow the machine is: its allocations are counted.
+    private static let pace = IncrementalWritePace(maximumHold: .seconds(3_600))
+
     private static func store(_ packages: ArraySlice<CatalogData.Package>, in file: CatalogFile) async throws {
         let first = packages.startIndex
-        try await file.database.writeIncrementally { step in
+        try await file.database.writeIncrementally(pace) { step in
             try file.writer.withLock { writer in
                 if step.isNewTransaction { writer.transactionDidBegin() }
                 let start = first + step.index * CatalogData.packagesPerStep

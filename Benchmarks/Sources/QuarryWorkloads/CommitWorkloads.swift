@@ -47,7 +47,11 @@ enum CommitWorkloads {
     }
 
     private static func advance(_ fixtures: Fixtures) throws -> Workload {
-        let pool = try makePool(fixtures)
+        // Checkpoints that come with time allocate, and a slow machine has more of them.
+        var configuration = Configuration()
+        configuration.wal.idleDelay = nil
+        configuration.wal.ageLimit = nil
+        let pool = try makePool(fixtures, configuration)
         let reader = try pool.makeStableReader(keys: true)
         return Workload(
             .sync { range in
@@ -67,8 +71,10 @@ enum CommitWorkloads {
             })
     }
 
-    private static func makePool(_ fixtures: Fixtures) throws -> DatabasePool {
-        let pool = try DatabasePool(path: fixtures.newPath())
+    private static func makePool(
+        _ fixtures: Fixtures, _ configuration: Configuration = Configuration()
+    ) throws -> DatabasePool {
+        let pool = try DatabasePool(path: fixtures.newPath(), configuration: configuration)
         try pool.write { db in
             try db.execute(sql: BenchSQL.createObserved)
             try db.execute(sql: BenchSQL.insertObserved)
