@@ -44,8 +44,8 @@ enum QuarryAllocations {
         for row in rows {
             var count = AllocationCount(try harness.runUntimed(row))
             print(count.line)
-            // Where clients meet, chance decides how many wait, and in row 10.13 how many checkpoints run; a change that
-            // allocates more does so each time.
+            // Where clients meet, chance decides how many wait, and in row 10.13 how many checkpoints run; a change
+            // that allocates more does so each time.
             // Now and then a line of tasks doesn't end for seconds, for C's actor neither: so for a while it is tried
             // again.
             let start = ContinuousClock.now

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import PackageCatalog
 internal import Quarry
@@ -11,6 +12,8 @@ struct ErrorAnswer: Codable, Sendable, Equatable {
 }
 
 /// Turns all errors of handlers into answers of one shape.
+///
+/// An answer to HEAD has no body: a client would take it for the beginning of the next answer.
 struct ErrorAnswers: RouterMiddleware {
     typealias Context = CatalogRequestContext
 
@@ -18,6 +21,13 @@ struct ErrorAnswers: RouterMiddleware {
     static let retryAfter = 2
 
     func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let response = try await answer(request, context: context, next: next)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {

@@ -1,5 +1,4 @@
 import Foundation
-import HummingbirdTesting
 import Synchronization
 import Testing
 
@@ -20,7 +19,7 @@ struct ConnectionTests {
     @Test func closesTheConnectionOfAClientThatDoesNotRead() async throws {
         var limits = ServerLimits()
         limits.answerTime = .milliseconds(1)
-        try await TestServer.run(.live, limits: limits, stanzas: Self.large) { server async throws in
+        try await TestServer.run(limits: limits, stanzas: Self.large) { server async throws in
             let client = try await SilentClient(port: server.port, request: Self.manySheets)
             let counts = server.server.connections
             try await until { counts.abandoned.load(ordering: .relaxed) == 1 }
@@ -32,7 +31,7 @@ struct ConnectionTests {
     @Test func waitsForAClientThatReadsLate() async throws {
         var limits = ServerLimits()
         limits.answerTime = .seconds(600)
-        try await TestServer.run(.live, limits: limits, stanzas: Self.large) { server async throws in
+        try await TestServer.run(limits: limits, stanzas: Self.large) { server async throws in
             let request = Self.manySheets + "GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             let client = try await SilentClient(port: server.port, request: request)
             let counts = server.server.connections
@@ -58,7 +57,7 @@ struct ConnectionTests {
         limits.bodyTime = .milliseconds(1)
         limits.refusedTime = .milliseconds(1)
         limits.idleTime = .seconds(600)
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let client = try await SilentClient(port: server.port, request: Self.importHead)
             let answer = await client.read(until: " of waiting.")
             #expect(answer.contains("event: failed\n"), "\(answer)")
@@ -71,7 +70,7 @@ struct ConnectionTests {
     @Test func waitsForASlowBodyWithinItsTime() async throws {
         var limits = ServerLimits()
         limits.bodyTime = .seconds(600)
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let client = try await SilentClient(
                 port: server.port, request: Self.importHead.replacing("100000", with: "24"))
             try await until { server.server.desk.runningCount == 1 }
@@ -100,7 +99,7 @@ struct ConnectionTests {
         var limits = ServerLimits()
         limits.refusedTime = .milliseconds(1)
         limits.idleTime = .seconds(600)
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let client = try await SilentClient(
                 port: server.port,
                 request: "POST /imports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nPackage")
@@ -114,7 +113,7 @@ struct ConnectionTests {
         var limits = ServerLimits()
         limits.refusedTime = .seconds(600)
         limits.healthTime = .seconds(600)
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let client = try await SilentClient(
                 port: server.port,
                 request: "POST /imports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nab")

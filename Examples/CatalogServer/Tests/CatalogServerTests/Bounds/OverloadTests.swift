@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
-import Hummingbird
-import HummingbirdTesting
+import HTTPTypes
 import Quarry
 import Testing
 

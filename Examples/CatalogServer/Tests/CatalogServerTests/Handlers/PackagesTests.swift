@@ -1,6 +1,6 @@
+import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
+import NIOCore
 import Testing
 
 @testable import CatalogServer
@@ -219,6 +219,7 @@ struct PackagesTests {
             let response = try await server.get(uri, method)
             #expect(response.headers[.allow] == allowed)
             #expect(response.status == .methodNotAllowed)
+            if method == .head { return }
             #expect(
                 try Refusal(response).error
                     == "\"\(uri)\" can't be asked for by \(method.rawValue), but by \(allowed).")
@@ -236,6 +237,20 @@ struct PackagesTests {
             #expect(try await server.get("/packages/none", .head).status == .notFound)
             #expect(try await server.get("/events", .head).status == .ok)
             try await until { server.server.hub.subscribers.count == 0 }
+        }
+    }
+
+    /// Whatever comes after the head would be taken for the next answer.
+    @Test(arguments: ["/imports", "/packages/none", "/nowhere", "/packages/%f", "/packages?limit=x", "/events"])
+    func sendsNothingAfterTheHeadOfAnAnswerToHead(uri: String) async throws {
+        try await TestServer.run { server async throws in
+            let client = try await SilentClient(
+                port: server.port,
+                request: "HEAD \(uri) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    + "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            let answers = await client.read(until: "\r\n\r\n{")
+            let next = try #require(answers.range(of: "\r\n\r\n")).upperBound
+            #expect(answers[next...].hasPrefix("HTTP/1.1 200 OK\r\n"), "\(answers)")
         }
     }
 

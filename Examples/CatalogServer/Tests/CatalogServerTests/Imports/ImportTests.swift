@@ -1,8 +1,5 @@
-import AsyncHTTPClient
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import PackageCatalog
 import Quarry
@@ -74,7 +71,7 @@ struct ImportTests {
         "Content-Length: 1000\r\n\r\nPackage: a\n",
     ])
     func refusesABodyThatBreaksOff(text: String) async throws {
-        try await TestServer.run(.live) { server async throws in
+        try await TestServer.run { server async throws in
             let client = try await SilentClient(
                 port: server.port, request: "POST /imports?source=a HTTP/1.1\r\nHost: localhost\r\n" + text)
             client.endRequest()
@@ -89,7 +86,7 @@ struct ImportTests {
         var limits = ServerLimits()
         limits.beginningTime = .milliseconds(1)
         limits.importCount = 1
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let client = try await SilentClient(
                 port: server.port,
                 request: "POST /imports?source=a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nPackage")
@@ -138,9 +135,8 @@ struct ImportTests {
     ])
     func needsANameForTheSource(uri: String, sentence: String) async throws {
         try await TestServer.run { server async throws in
-            let response = try await server.client.execute(
-                uri: uri, method: .post, body: ByteBuffer(string: stanzas(0..<1)))
-            #expect(try Refusal(response) == Refusal(status: 400, error: sentence))
+            let response = try await server.client.send(.post, uri, body: .text(stanzas(0..<1)))
+            #expect(try Refusal(await response.collect()) == Refusal(status: 400, error: sentence))
         }
     }
 
@@ -176,7 +172,7 @@ struct ImportTests {
     }
 
     @Test func answersWhileItReads() async throws {
-        try await TestServer.run(.live) { server async throws in
+        try await TestServer.run { server async throws in
             let (body, send) = AsyncStream.makeStream(of: ByteBuffer.self)
             send.yield(ByteBuffer(string: stanzas(0..<600)))
             let response = try await server.stream(posting: body)
@@ -193,7 +189,7 @@ struct ImportTests {
     }
 
     @Test func keepsWhatWasStoredWhenTheClientGoesAway() async throws {
-        try await TestServer.run(.live, stanzas: stanzas(0..<700)) { server async throws in
+        try await TestServer.run(stanzas: stanzas(0..<700)) { server async throws in
             let (body, send) = AsyncStream.makeStream(of: ByteBuffer.self)
             send.yield(ByteBuffer(string: stanzas(300..<900)))
             let client = Task {
@@ -219,7 +215,7 @@ struct ImportTests {
     @Test func refusesALongBodyOfUnknownLength() async throws {
         var limits = ServerLimits()
         limits.importLength = 200_000
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let (body, send) = AsyncStream.makeStream(of: ByteBuffer.self)
             for _ in 0..<10 { send.yield(ByteBuffer(string: stanzas(0..<600))) }
             send.finish()

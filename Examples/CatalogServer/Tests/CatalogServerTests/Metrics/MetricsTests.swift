@@ -1,6 +1,4 @@
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import Metrics
 import Testing
 
@@ -80,12 +78,12 @@ struct MetricsTests {
         try await TestServer.run { server async throws in
             _ = try await server.get("/packages/none")
             _ = try await server.get("/none")
-            _ = try await server.get("/none", HTTPRequest.Method("BREW")!)
+            _ = try await server.route("/none", HTTPRequest.Method("BREW")!)
             let before = try samples(try await server.get("/metrics").text)
             for number in 0..<100 {
                 _ = try await server.get("/packages/none\(number)?q=\(number)")
                 _ = try await server.get("/none/\(number)")
-                _ = try await server.get("/none", HTTPRequest.Method("BREW\(number)")!)
+                _ = try await server.route("/none", HTTPRequest.Method("BREW\(number)")!)
             }
             let after = try samples(try await server.get("/metrics").text)
             let new = Set(after.keys).subtracting(before.keys).filter { $0.contains("http_") }

@@ -1,9 +1,5 @@
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import NIOCore
-import PackageCatalog
-import Quarry
 import Testing
 
 @testable import CatalogServer
@@ -11,10 +7,7 @@ import Testing
 /// The page and its files through the routes, on a catalogue in memory.
 struct PageRouteTests {
     private func get(_ uri: String, headers: HTTPFields = [:]) async throws -> TestResponse {
-        let server = CatalogServer(try await Catalog(DatabaseQueue()))
-        return try await Application(router: server.makeRouter()).test(.router) { client in
-            try await client.execute(uri: uri, method: .get, headers: headers)
-        }
+        try await TestServer.run(runsServices: false) { server in try await server.get(uri, headers: headers) }
     }
 
     @Test func thePageAllowsItsOwnScriptAlone() async throws {

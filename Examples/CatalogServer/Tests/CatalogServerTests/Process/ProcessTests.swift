@@ -1,7 +1,6 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import PackageCatalog
 import Quarry
 import Synchronization
@@ -12,27 +11,20 @@ import Testing
 /// The executable as a process.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct ProcessTests {
-    /// A client that takes a refused connection for an answer: by default it would try again for a minute.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
-
     /// The answers of a server under load.
     private final class Answers: Sendable {
-        private let state = Mutex((statuses: [UInt: Int](), acknowledged: [String](), brokenBefore: 0))
+        private let state = Mutex((statuses: [Int: Int](), acknowledged: [String](), brokenBefore: 0))
         /// Whether SIGTERM was sent: after it connections may be refused.
         let isEnding = Atomic(false)
         private let end = Mutex(ContinuousClock.Instant?.none)
         /// When SIGTERM was sent.
         var endStart: ContinuousClock.Instant? { end.withLock(\.self) }
 
-        var statuses: Set<UInt> { state.withLock { Set($0.statuses.keys) } }
+        var statuses: Set<Int> { state.withLock { Set($0.statuses.keys) } }
         var acknowledged: [String] { state.withLock(\.acknowledged) }
         var brokenBefore: Int { state.withLock(\.brokenBefore) }
 
-        func note(_ status: UInt) { state.withLock { $0.statuses[status, default: 0] += 1 } }
+        func note(_ status: Int) { state.withLock { $0.statuses[status, default: 0] += 1 } }
         func noteWrite(_ name: String) { state.withLock { $0.acknowledged.append(name) } }
 
         func noteEnd() {
@@ -50,18 +42,17 @@ struct ProcessTests {
         let path = folder.path + "/catalog.sqlite"
         let process = try await ServerProcess(["--database", path, "--grace", "30"], in: folder)
         let answers = Answers()
-        let url = "http://127.0.0.1:\(process.port)"
-        try await store("p0", to: url, answers)
+        try await store("p0", to: process.client, answers)
         await withDiscardingTaskGroup { group in
             for client in 0..<12 {
                 group.addTask {
                     for number in 0... {
                         do {
                             switch number % 4 {
-                            case 0: try await store("w\(client)-\(number)", to: url, answers)
-                            case 1: try await get(url + "/packages?q=package", answers)
-                            case 2: try await get(url + "/packages/p0", answers)
-                            default: try await get(url + "/?q=p", answers)
+                            case 0: try await store("w\(client)-\(number)", to: process.client, answers)
+                            case 1: try await get("/packages?q=package", process.client, answers)
+                            case 2: try await get("/packages/p0", process.client, answers)
+                            default: try await get("/?q=p", process.client, answers)
                             }
                         } catch {
                             answers.noteBroken()
@@ -72,10 +63,7 @@ struct ProcessTests {
             }
             group.addTask {
                 // A stream that is open must not delay the end.
-                var request = HTTPClientRequest(url: url + "/events")
-                request.method = .GET
-                guard let response = try? await Self.client.execute(request, timeout: .minutes(2)) else { return }
-                var events = EventReader(response.body)
+                guard var events = try? await process.client.events() else { return }
                 while (try? await events.next()) != nil {}
             }
             group.addTask {
@@ -102,19 +90,18 @@ struct ProcessTests {
     }
 
     /// A package alone in its source, which is acknowledged by the event `done`.
-    private func store(_ name: String, to url: String, _ answers: Answers) async throws {
-        var request = HTTPClientRequest(url: url + "/imports?source=\(name)")
-        request.method = .POST
-        request.body = .bytes(
-            ByteBuffer(string: "Package: \(name)\nArchitecture: all\nVersion: 1\nDescription: a package\n\n"))
-        let response = try await Self.client.execute(request, timeout: .minutes(1))
+    private func store(_ name: String, to client: TestClient, _ answers: Answers) async throws {
+        let response = try await client.send(
+            .post, "/imports?source=\(name)",
+            body: .text("Package: \(name)\nArchitecture: all\nVersion: 1\nDescription: a package\n\n"),
+            within: .minutes(1))
         answers.note(response.status.code)
         let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
         if response.status.code == 200, text.contains("event: done\n") { answers.noteWrite(name) }
     }
 
-    private func get(_ url: String, _ answers: Answers) async throws {
-        let response = try await Self.client.execute(HTTPClientRequest(url: url), timeout: .minutes(1))
+    private func get(_ uri: String, _ client: TestClient, _ answers: Answers) async throws {
+        let response = try await client.send(.get, uri, within: .minutes(1))
         answers.note(response.status.code)
         _ = try await response.body.collect(upTo: 1 << 20)
     }
@@ -125,9 +112,7 @@ struct ProcessTests {
         let list = folder.path + "/list"
         try Data(stanzas(0..<700).utf8).write(to: URL(fileURLWithPath: list))
         let server = try await ServerProcess(["--database", path], in: folder)
-        let request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/events")
-        let response = try await Self.client.execute(request, timeout: .minutes(2))
-        var events = EventReader(response.body)
+        var events = try await server.client.events()
         #expect(try await events.next("statistics") { _ in true } != nil)
         let other = try await ServerProcess(["--database", path, "--import", list], in: folder)
         var isFromOther = false

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
 import Synchronization
 
@@ -60,11 +60,11 @@ final class ServerProcess: Sendable {
 
     deinit { if process.isRunning { process.interrupt() } }
 
+    var client: TestClient { TestClient(port: port) }
+
     /// The answer of `GET /metrics`.
     func metrics() async throws -> String {
-        let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics")
-        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(2))
-        return String(buffer: try await response.body.collect(upTo: 1 << 20))
+        String(buffer: try await client.send(.get, "/metrics").body.collect(upTo: 1 << 20))
     }
 
     /// Sends SIGTERM.

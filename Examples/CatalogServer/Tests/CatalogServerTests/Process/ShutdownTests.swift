@@ -1,7 +1,6 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import Testing
 
 @testable import CatalogServer
@@ -21,11 +20,15 @@ struct ShutdownTests {
     private static func terminate(
         _ server: ServerProcess, meanwhile: () async throws -> Void = {}
     ) async throws {
+        // A connection that waits for its next request, as most clients keep one.
+        let idle = try await SilentClient(port: server.port, uri: "/none")
+        _ = await idle.read(until: "}")
         let start = ContinuousClock.now
         server.terminate()
         try await meanwhile()
         #expect(await server.status() == 0, "\(server.error)")
         #expect(ContinuousClock.now - start < .seconds(grace))
+        withExtendedLifetime(idle) {}
     }
 
     @Test func cutsARunningImport() async throws {
@@ -47,10 +50,7 @@ struct ShutdownTests {
         let stanza = "Package: large\nDescription: a\n " + String(repeating: ".", count: 1_000_000) + "\n\n"
         // The beginning of a body must have a package.
         let list = "Package: a\n\n" + stanza
-        var request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/imports?source=a")
-        request.method = .POST
-        request.body = .bytes(ByteBuffer(string: list))
-        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(2))
+        let response = try await server.client.send(.post, "/imports?source=a", body: .text(list))
         #expect(String(buffer: try await response.body.collect(upTo: 1 << 20)).contains("event: done\n"))
         let sheets = String(repeating: "GET /packages/large HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 12)
         let client = try await SilentClient(port: server.port, request: sheets)
@@ -68,8 +68,7 @@ struct ShutdownTests {
         let folder = try TemporaryFolder()
         let server = try await Self.server(in: folder, ["--import", "machine"])
         try await until {
-            let request = HTTPClientRequest(url: "http://127.0.0.1:\(server.port)/statistics")
-            let response = try await HTTPClient.shared.execute(request, timeout: .minutes(2))
+            let response = try await server.client.send(.get, "/statistics")
             guard response.status == .ok else { return false }
             let body = Data(try await response.body.collect(upTo: 1 << 20).readableBytesView)
             return try JSONDecoder().decode(CatalogStatistics.self, from: body).packageCount > 0

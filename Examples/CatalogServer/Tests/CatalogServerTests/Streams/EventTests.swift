@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import Foundation
-import Hummingbird
-import HummingbirdTesting
+import HTTPTypes
 import NIOCore
 import PackageCatalog
 import Quarry
@@ -13,7 +11,7 @@ import Testing
 /// `GET /events`.
 struct EventTests {
     @Test func beginWithTheStatistics() async throws {
-        try await TestServer.run(.live, stanzas: stanzas(0..<3)) { server async throws in
+        try await TestServer.run(stanzas: stanzas(0..<3)) { server async throws in
             var earlier = try await server.events()
             _ = try await earlier.next("statistics") { _ in true }
             let ticket = try server.server.desk.begin("other", totalByteCount: nil)
@@ -33,7 +31,7 @@ struct EventTests {
     }
 
     @Test func tellOfAnImportItsCommitsAndTheNewStatistics() async throws {
-        try await TestServer.run(.live) { server async throws in
+        try await TestServer.run { server async throws in
             var imports = try await server.events()
             var commits = try await server.events()
             var statistics = try await server.events()
@@ -60,7 +58,7 @@ struct EventTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/c.sqlite"
         let pool = try DatabasePool(path: path)
-        try await TestServer.run(.live, database: pool) { server async throws in
+        try await TestServer.run(database: pool) { server async throws in
             var commits = try await server.events()
             var statistics = try await server.events()
             #expect(try await statistics.next()?.name == "statistics")
@@ -83,19 +81,20 @@ struct EventTests {
     @Test func areBoundedInClients() async throws {
         var limits = ServerLimits()
         limits.eventClients = 1
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             var events = try await server.events()
             #expect(try await events.next()?.name == "statistics")
             #expect(
                 try await server.refusal("/events")
                     == Refusal(status: 503, error: "No more than 1 clients may listen to events."))
+            withExtendedLifetime(events) {}
         }
     }
 
     @Test func disconnectASlowClient() async throws {
         var limits = ServerLimits()
         limits.eventBuffer = 2
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let socket = try await SilentClient(port: server.port, uri: "/events")
             let subscribers = server.server.hub.subscribers
             try await until { subscribers.count == 1 }
@@ -114,7 +113,7 @@ struct EventTests {
     @Test func forgetAClientThatIsGone() async throws {
         var limits = ServerLimits()
         limits.keepAlive = .milliseconds(1)
-        try await TestServer.run(.live, limits: limits) { server async throws in
+        try await TestServer.run(limits: limits) { server async throws in
             let subscribers = server.server.hub.subscribers
             let client = Task {
                 var events = try await server.events()

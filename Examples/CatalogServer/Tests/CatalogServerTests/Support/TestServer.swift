@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import Logging
 import NIOCore
 import PackageCatalog
@@ -10,39 +8,35 @@ import Testing
 
 @testable import CatalogServer
 
-/// A server of a catalogue in memory, whose routes are called without a network, or on a port of this machine.
+/// A server of a catalogue in memory, on a port of this machine.
 struct TestServer: Sendable {
     let server: CatalogServer
-    let client: any TestClientProtocol
+    let client: TestClient
 
-    /// The port, if there is one.
-    var port: Int { client.port ?? 0 }
+    var port: Int { client.port }
 
     static func run<Value: Sendable>(
-        _ setup: TestingSetup = .router, limits: ServerLimits = ServerLimits(),
-        database: (any DatabaseWriter)? = nil, path: String = ":memory:", runsServices: Bool = true,
-        stanzas: String? = nil,
+        limits: ServerLimits = ServerLimits(), database: (any DatabaseWriter)? = nil, path: String = ":memory:",
+        runsServices: Bool = true, stanzas: String? = nil,
         _ test: @escaping @Sendable (TestServer) async throws -> Value
     ) async throws -> Value {
         let catalog = try await Catalog(database ?? DatabaseQueue(), path: path)
         let server = CatalogServer(catalog, limits: limits, logger: .quiet)
-        let application = Application(
-            router: server.makeRouter(), server: server.http, services: runsServices ? server.services : [],
-            logger: .quiet)
-        return try await application.test(setup) { client in
-            let running = TestServer(server: server, client: client)
+        return try await server.serve(services: runsServices ? server.services : [], logger: .quiet) { port in
+            let running = TestServer(server: server, client: TestClient(port: port))
             if let stanzas { #expect(try await running.post(stanzas).status == .ok) }
             return try await test(running)
         }
     }
 
-    func get(_ uri: String, _ method: HTTPRequest.Method = .get) async throws -> TestResponse {
-        try await client.execute(uri: uri, method: method)
+    func get(
+        _ uri: String, _ method: HTTPRequest.Method = .get, headers: HTTPFields = [:]
+    ) async throws -> TestResponse {
+        try await client.send(method, uri, headers: headers).collect()
     }
 
     func post(_ stanzas: String, source: String = "status") async throws -> TestResponse {
-        try await client.execute(
-            uri: "/imports?source=\(source)", method: .post, body: ByteBuffer(string: stanzas))
+        try await client.send(.post, "/imports?source=\(source)", body: .text(stanzas)).collect()
     }
 
     /// The answer of a route, decoded.
@@ -74,13 +68,6 @@ struct Refusal: Equatable {
         status = response.status.code
         error = try JSONDecoder().decode(ErrorAnswer.self, from: Data(response.body.readableBytesView)).error
     }
-}
-
-extension TestResponse {
-    var text: String { String(buffer: body) }
-
-    /// The events of a stream that has ended.
-    var events: [ReceivedEvent] { text.components(separatedBy: "\n\n").compactMap(ReceivedEvent.init) }
 }
 
 /// A server-sent event.

@@ -1,6 +1,4 @@
 import Foundation
-import Hummingbird
-import HummingbirdTesting
 import Logging
 import PackageCatalog
 import Testing
@@ -17,7 +15,7 @@ struct PageServer: Sendable {
     let catalog: Catalog
 
     /// - parameter list: a control file for the catalogue; nil for an empty catalogue.
-    static func run(_ list: String?, _ body: @Sendable (PageServer) async throws -> Void) async throws {
+    static func run(_ list: String?, _ body: @escaping @Sendable (PageServer) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/catalog-page-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -27,12 +25,9 @@ struct PageServer: Sendable {
         var logger = Logger(label: "page")
         logger.logLevel = .error
         let server = CatalogServer(catalog, logger: logger)
-        let application = Application(router: server.makeRouter(), services: server.services, logger: logger)
-        try await application.test(.live) { client in
+        try await server.serve(services: server.services, logger: logger) { port in
             try await body(
-                PageServer(
-                    address: "http://127.0.0.1:\(try #require(client.port))", database: database, folder: folder,
-                    catalog: catalog))
+                PageServer(address: "http://127.0.0.1:\(port)", database: database, folder: folder, catalog: catalog))
         }
         try await catalog.close()
     }

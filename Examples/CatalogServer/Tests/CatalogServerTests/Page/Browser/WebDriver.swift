@@ -1,7 +1,6 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
-import NIOHTTP1
 
 /// A client of `chromedriver`: <https://www.w3.org/TR/webdriver2/>.
 struct WebDriver: Sendable {
@@ -26,38 +25,42 @@ struct WebDriver: Sendable {
         var sessionId: String
     }
 
-    /// Of the driver, or of its session.
-    private let address: String
+    private let client: TestClient
+    /// The path of the session; empty for the driver.
+    private let path: String
 
     /// Opens a browser without a window. Root, as in containers, can't have Chromium's sandbox.
     init(port: Int) async throws {
-        let driver = WebDriver(address: "http://127.0.0.1:\(port)")
+        let driver = WebDriver(client: TestClient(port: port), path: "")
         let session: Session = try await driver.request(
-            .POST, "/session",
+            .post, "/session",
             """
             {"capabilities": {"alwaysMatch": {
                 "timeouts": {"script": 30000, "pageLoad": 30000}, "goog:loggingPrefs": {"browser": "ALL"},
                 "goog:chromeOptions": {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                     "--disable-dev-shm-usage", "--lang=en", "--window-size=1280,900"]}}}}
             """)
-        self.init(address: "\(driver.address)/session/\(session.sessionId)")
+        self.init(client: driver.client, path: "/session/\(session.sessionId)")
     }
 
-    private init(address: String) { self.address = address }
+    private init(client: TestClient, path: String) {
+        self.client = client
+        self.path = path
+    }
 
-    func close() async throws { let _: Ignored = try await request(.DELETE, "", nil) }
+    func close() async throws { let _: Ignored = try await request(.delete, "", nil) }
 
     /// Sends a command of the session.
     func post(_ path: String, _ body: String = "{}") async throws {
-        let _: Ignored = try await request(.POST, path, body)
+        let _: Ignored = try await request(.post, path, body)
     }
 
     func post<Value: Decodable>(_ path: String, _ body: String = "{}", as type: Value.Type) async throws -> Value {
-        try await request(.POST, path, body)
+        try await request(.post, path, body)
     }
 
     func get<Value: Decodable>(_ path: String, as type: Value.Type) async throws -> Value {
-        try await request(.GET, path, nil)
+        try await request(.get, path, nil)
     }
 
     /// Sends a command of the DevTools: <https://chromedevtools.github.io/devtools-protocol/>.
@@ -67,19 +70,15 @@ struct WebDriver: Sendable {
 
     /// Foundation's client on Linux refuses the headers of `chromedriver`.
     private func request<Value: Decodable>(
-        _ method: HTTPMethod, _ path: String, _ body: String?
+        _ method: HTTPRequest.Method, _ command: String, _ body: String?
     ) async throws -> Value {
-        var request = HTTPClientRequest(url: address + path)
-        request.method = method
-        if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(string: body))
-        }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await client.send(
+            method, path + command, headers: body == nil ? [:] : [.contentType: "application/json"],
+            body: body.map(TestClient.Body.text), within: .seconds(60))
         let data = try await Data(response.body.collect(upTo: 1 << 25).readableBytesView)
         guard response.status.code == 200 else {
             let problem = try JSONDecoder().decode(Answer<Problem>.self, from: data).value
-            throw Failure(description: "\(path): \(problem.error): \(problem.message.prefix(300))")
+            throw Failure(description: "\(command): \(problem.error): \(problem.message.prefix(300))")
         }
         return try JSONDecoder().decode(Answer<Value>.self, from: data).value
     }

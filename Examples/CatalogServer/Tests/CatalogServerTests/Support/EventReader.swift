@@ -1,14 +1,13 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
-import NIOHTTP1
 
 /// The events of an answer, as they come.
 struct EventReader {
-    private var chunks: HTTPClientResponse.Body.AsyncIterator
+    private var chunks: TestClient.ResponseBody.AsyncIterator
     private var text = ""
 
-    init(_ body: HTTPClientResponse.Body) { chunks = body.makeAsyncIterator() }
+    init(_ body: TestClient.ResponseBody) { chunks = body.makeAsyncIterator() }
 
     /// The next event; nil at the end.
     mutating func next() async throws -> ReceivedEvent? {
@@ -35,16 +34,16 @@ struct EventReader {
 
 extension TestServer {
     /// Sends a control file of unknown length, and returns when the answer begins.
-    func stream(posting body: AsyncStream<ByteBuffer>, source: String = "status") async throws -> HTTPClientResponse {
-        var request = HTTPClientRequest(url: "http://localhost:\(port)/imports?source=\(source)")
-        request.method = .POST
-        request.body = .stream(body, length: .unknown)
-        return try await HTTPClient.shared.execute(request, timeout: .minutes(2))
+    func stream(
+        posting body: AsyncStream<ByteBuffer>, source: String = "status"
+    ) async throws -> TestClient.Response {
+        try await client.send(.post, "/imports?source=\(source)", body: .stream(body))
     }
 
+    func events() async throws -> EventReader { try await client.events() }
+}
+
+extension TestClient {
     /// The events of `GET /events`.
-    func events() async throws -> EventReader {
-        let request = HTTPClientRequest(url: "http://localhost:\(port)/events")
-        return EventReader(try await HTTPClient.shared.execute(request, timeout: .minutes(2)).body)
-    }
+    func events() async throws -> EventReader { EventReader(try await send(.get, "/events").body) }
 }
