@@ -31,6 +31,8 @@ comma := ,
 SHARED = --scratch-path .build-packages --disable-build-manifest-caching -Xswiftc -index-ignore-system-modules \
 	-Xswiftc -gline-tables-only
 IN_PACKAGE = $(SHARED) --package-path
+# Release builds there, without information for debuggers: a twentieth of their time.
+RELEASE = -c release -Xswiftc -gnone
 BUILD_TESTS = swift build $(SHARED) --build-tests
 
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
@@ -68,10 +70,10 @@ test: setup ## Run all tests, also of the packages beside the library (FILTER=na
 		'types and operators' 'make -s test-types' \
 		'library' '$(TEST_BUILT_AT_ONCE) --skip "$(APART)"' \
 		'emulated clusters' '$(TEST_BUILT) --filter QuarryClusterTests' \
+		'instrumentation' '$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION)' \
 		'example' '$(TEST) $(IN_PACKAGE) $(EXAMPLE)' \
 		'code generation' 'QUARRY_CATALOG=$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog \
 			$(TEST) $(IN_PACKAGE) $(CODEGEN)' \
-		'instrumentation' '$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION)' \
 		'server' '$(TEST) $(IN_PACKAGE) $(SERVER)')
 
 # Needs the library's modules.
@@ -160,35 +162,35 @@ compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with 
 	$(TEST_BUILT_AT_ONCE) --filter QuarryCompatibilityTests
 
 bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
-	swift run $(IN_PACKAGE) Benchmarks -c release quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
+	swift run $(IN_PACKAGE) Benchmarks $(RELEASE) quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
-	swift build $(IN_PACKAGE) Benchmarks -c release --product quarry-allocations
-	@"$$(swift build $(IN_PACKAGE) Benchmarks -c release --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
+	swift build $(IN_PACKAGE) Benchmarks $(RELEASE) --product quarry-allocations
+	@"$$(swift build $(IN_PACKAGE) Benchmarks $(RELEASE) --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
 
 scaling: setup ## Measure cost as work grows, and draw the figures of Documentation/Performance.md (ARGS=…)
 	mkdir -p Benchmarks/Results
-	swift run $(IN_PACKAGE) Benchmarks -c release quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
+	swift run $(IN_PACKAGE) Benchmarks $(RELEASE) quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
 
 build-time: setup ## Compare clean builds of a program with Quarry and with GRDB (ARGS=…)
 	Benchmarks/build-time $(ARGS)
 
 demo: setup ## Import this machine's package database and print reports on it (ARGS=…: options of catalog)
-	swift build $(IN_PACKAGE) $(EXAMPLE) -c release --product catalog
-	@"$$(swift build $(IN_PACKAGE) $(EXAMPLE) -c release --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
+	swift build $(IN_PACKAGE) $(EXAMPLE) $(RELEASE) --product catalog
+	@"$$(swift build $(IN_PACKAGE) $(EXAMPLE) $(RELEASE) --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
 
 serve: setup ## Serve this machine's package lists, which are imported meanwhile (PORT=8080; ARGS=…: options of catalog-server)
-	swift build $(IN_PACKAGE) $(SERVER) -c release --product catalog-server
-	@"$$(swift build $(IN_PACKAGE) $(SERVER) -c release --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
+	swift build $(IN_PACKAGE) $(SERVER) $(RELEASE) --product catalog-server
+	@"$$(swift build $(IN_PACKAGE) $(SERVER) $(RELEASE) --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
 		--import machine $(ARGS)
 
 load: setup ## Load the catalogue's server, and the same handlers on Quarry and GRDB: under 4 minutes (ARGS=…: of http-load peers)
 	@Scripts/install-missing wrk
-	swift build $(IN_PACKAGE) $(SERVER) -c release --product catalog-server
-	swift build $(IN_PACKAGE) Benchmarks/HTTPLoad -c release
-	@load="$$(swift build $(IN_PACKAGE) Benchmarks/HTTPLoad -c release --show-bin-path)/http-load" && \
-		server="$$(swift build $(IN_PACKAGE) $(SERVER) -c release --show-bin-path)/catalog-server" && \
+	swift build $(IN_PACKAGE) $(SERVER) $(RELEASE) --product catalog-server
+	swift build $(IN_PACKAGE) Benchmarks/HTTPLoad $(RELEASE)
+	@load="$$(swift build $(IN_PACKAGE) Benchmarks/HTTPLoad $(RELEASE) --show-bin-path)/http-load" && \
+		server="$$(swift build $(IN_PACKAGE) $(SERVER) $(RELEASE) --show-bin-path)/catalog-server" && \
 		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
 
 test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
