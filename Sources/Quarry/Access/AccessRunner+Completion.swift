@@ -101,8 +101,6 @@ extension AccessRunner {
 
 extension DatabaseError {
     static func concurrentReadInTransaction() -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "a concurrent read sees the last commit: it can't begin inside a transaction")
+        DatabaseError.misuse("a concurrent read sees the last commit: it can't begin inside a transaction")
     }
 }

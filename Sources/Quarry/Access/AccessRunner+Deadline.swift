@@ -116,6 +116,6 @@ extension DatabaseWriter {
 extension DatabaseError {
     /// The error of a method that needs a queue, a pool or a snapshot of the library.
     static func foreignReader() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is of a type outside of the library")
+        DatabaseError.misuse("the database is of a type outside of the library")
     }
 }

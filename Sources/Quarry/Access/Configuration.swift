@@ -426,7 +426,7 @@ extension Configuration {
         try check(seconds: acquireTimeout, "acquireTimeout")
         try check(seconds: statementTimeout, "statementTimeout")
         if let filePermissions, filePermissions & ~0o777 != 0 || filePermissions & 0o600 != 0o600 {
-            throw misuse(
+            throw DatabaseError.misuse(
                 """
                 Configuration.filePermissions must be from 0o600 to 0o777 and let the owner read and write, not \
                 0o\(String(filePermissions, radix: 8))
@@ -442,16 +442,12 @@ extension Configuration {
     private func check(_ value: Int?, from minimum: Int, to maximum: Int = .max, _ name: String) throws {
         guard let value, !(minimum...maximum ~= value) else { return }
         let bounds = maximum == .max ? "at least \(minimum)" : "from \(minimum) to \(maximum)"
-        throw misuse("Configuration.\(name) must be \(bounds), not \(value)")
+        throw DatabaseError.misuse("Configuration.\(name) must be \(bounds), not \(value)")
     }
 
     private func check(seconds: Double?, _ name: String) throws {
         guard let seconds, !(seconds >= 0) else { return }
-        throw misuse("Configuration.\(name) must be a number of seconds, not \(seconds)")
-    }
-
-    private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
+        throw DatabaseError.misuse("Configuration.\(name) must be a number of seconds, not \(seconds)")
     }
 
     var groupLimits: ConnectionGroup.Limits {

@@ -16,9 +16,7 @@ extension ConnectionGroup {
         case .closing:
             DatabaseError.connectionIsClosing()
         case .gracePeriodEnded:
-            DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "Connection is closing: its grace period ended while the access waited for \(name)")
+            DatabaseError.misuse("Connection is closing: its grace period ended while the access waited for \(name)")
         case .tooManyWaiters(let count):
             DatabaseError(
                 resultCode: .SQLITE_BUSY,
@@ -45,6 +43,6 @@ extension ConnectionGroup {
 
 extension DatabaseError {
     static func connectionIsClosing() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closing")
+        DatabaseError.misuse("Connection is closing")
     }
 }

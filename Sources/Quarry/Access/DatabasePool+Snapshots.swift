@@ -127,8 +127,7 @@ extension DatabasePool {
         guard let db = writer.group.ownedConnection else {
             return value(
                 .failure(
-                    DatabaseError(
-                        resultCode: .SQLITE_MISUSE, message: "a concurrent read must begin inside a write of its pool"))
+                    DatabaseError.misuse("a concurrent read must begin inside a write of its pool"))
             )
         }
         guard !db.isInsideTransaction else { return value(.failure(DatabaseError.concurrentReadInTransaction())) }

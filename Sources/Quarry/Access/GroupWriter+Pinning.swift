@@ -88,8 +88,6 @@ extension GroupWriter {
     }
 
     private static func isInsideTransaction() -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "a snapshot sees the last commit: it can't be made inside a transaction")
+        DatabaseError.misuse("a snapshot sees the last commit: it can't be made inside a transaction")
     }
 }

@@ -124,7 +124,7 @@ extension GroupReader {
     /// - parameter operation: the subject of a sentence.
     func checkIsLocal(_ operation: String) throws {
         if self is RemotePool {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(operation): not in a cluster")
+            throw DatabaseError.misuse("\(operation): not in a cluster")
         }
     }
 }

@@ -110,9 +110,8 @@ struct PrefetchQuery {
         try columns.map { column in
             let place = plan.adapter.root.columns.last { plan.names[$0].isSameName(as: "grdb_" + column) }
             guard let place else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "\(prefetch.key) can't be fetched: the result has no column grdb_\(column)",
+                throw DatabaseError.misuse(
+                    "\(prefetch.key) can't be fetched: the result has no column grdb_\(column)",
                     sql: plan.statement.sql)
             }
             return place

@@ -26,19 +26,16 @@ extension EncodableRecord where Self: TableRecord {
         let condition = SQLExpression.deferred { schema in
             let pairs = try first.condition.pairs(from: table, to: destination, schema)
             guard !pairs.isEmpty else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "no request for one \(type): the association to \(destination) isn't one of equal columns")
+                throw DatabaseError.misuse(
+                    "no request for one \(type): the association to \(destination) isn't one of equal columns")
             }
             let dictionary = try values.get()
             let equal = try pairs.map { pair -> (column: String, value: DatabaseValue) in
                 let value =
                     dictionary[pair.left] ?? dictionary.first { $0.key.isSameName(as: pair.left) }?.value
                 guard let value else {
-                    throw DatabaseError(
-                        resultCode: .SQLITE_MISUSE,
-                        message: "a record of type \(type) has no column \(pair.left), by which it finds rows of "
-                            + destination)
+                    throw DatabaseError.misuse(
+                        "a record of type \(type) has no column \(pair.left), by which it finds rows of " + destination)
                 }
                 return (column: pair.right, value: value)
             }

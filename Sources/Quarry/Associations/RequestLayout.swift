@@ -97,11 +97,8 @@ struct RequestLayout {
                     continue
                 }
                 if query.isDistinct {
-                    throw DatabaseError(
-                        resultCode: .SQLITE_MISUSE,
-                        message:
-                            "distinct rows of \(query.sourceName) without its column \(column) have no \(prefetch.key)"
-                    )
+                    throw DatabaseError.misuse(
+                        "distinct rows of \(query.sourceName) without its column \(column) have no \(prefetch.key)")
                 }
                 let hidden = "grdb_" + column
                 names.append(hidden)
@@ -158,9 +155,8 @@ struct RequestLayout {
             guard let fetch else { break }
             let places = try prefetched.names.map { name -> Int in
                 guard let place = columns.first(where: { names[$0].isSameName(as: name) }) else {
-                    throw DatabaseError(
-                        resultCode: .SQLITE_MISUSE,
-                        message: "\(prefetched.prefetch.key) can't be fetched: the result has no column \(name)",
+                    throw DatabaseError.misuse(
+                        "\(prefetched.prefetch.key) can't be fetched: the result has no column \(name)",
                         sql: statement.sql)
                 }
                 return place
@@ -224,9 +220,8 @@ extension Prefetch {
     /// - throws: `SQLITE_MISUSE` if the schema doesn't determine them, or if associations with the same key differ.
     fileprivate func pairs(from origin: String, _ schema: any QuerySchema) throws -> [(left: String, right: String)] {
         func ambiguity() -> DatabaseError {
-            DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "two associations of a request have the key \(key), but find different rows: "
+            DatabaseError.misuse(
+                "two associations of a request have the key \(key), but find different rows: "
                     + "give one of them another key with forKey(_:)")
         }
         if path.isAmbiguous { throw ambiguity() }
@@ -247,9 +242,8 @@ extension Prefetch {
             left = table
         }
         guard !first.isEmpty else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "\(key) can't be fetched for many rows: the association isn't one of equal columns")
+            throw DatabaseError.misuse(
+                "\(key) can't be fetched for many rows: the association isn't one of equal columns")
         }
         return first
     }

@@ -88,8 +88,7 @@ public struct BackupFolder: Sendable {
         guard name == "" || name.hasPrefix(".") || name.utf8.contains(0) || name.utf8.contains(UInt8(ascii: "/")) else {
             return
         }
-        throw DatabaseError(
-            resultCode: .SQLITE_MISUSE, message: "the name of backups can't be \(String(reflecting: name))")
+        throw DatabaseError.misuse("the name of backups can't be \(String(reflecting: name))")
     }
 
     // MARK: - Listing

@@ -52,14 +52,12 @@ public struct BackupOptions: Sendable {
     /// Throws for invalid numbers.
     func check(_ operation: String) throws {
         guard pagesPerStep > 0, pagesPerStep <= Int(CInt.max) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "\(operation): BackupOptions.pagesPerStep must be at least 1, not \(pagesPerStep)")
+            throw DatabaseError.misuse(
+                "\(operation): BackupOptions.pagesPerStep must be at least 1, not \(pagesPerStep)")
         }
         guard let bytesPerSecond, bytesPerSecond <= 0 else { return }
-        throw DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "\(operation): BackupOptions.bytesPerSecond must be at least 1, not \(bytesPerSecond)")
+        throw DatabaseError.misuse(
+            "\(operation): BackupOptions.bytesPerSecond must be at least 1, not \(bytesPerSecond)")
     }
 }
 

@@ -92,8 +92,7 @@ extension DatabaseReader {
 
     private func backedUpDatabase() throws -> any GroupReader {
         guard let database = groupReader else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "a backup needs a queue, a pool, or a reader of one")
+            throw DatabaseError.misuse("a backup needs a queue, a pool, or a reader of one")
         }
         try database.checkIsLocal("a backup, which quarry-node makes")
         return database

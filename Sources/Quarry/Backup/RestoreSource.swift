@@ -71,7 +71,7 @@ final class RestoreSource: Sendable {
     }
 
     static func isOwnFile(_ operation: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(operation): it is the file of the database itself")
+        DatabaseError.misuse("\(operation): it is the file of the database itself")
     }
 
     static func naming(_ error: DatabaseError, _ operation: String) -> DatabaseError {

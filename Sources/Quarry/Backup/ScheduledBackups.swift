@@ -60,9 +60,8 @@ public struct ScheduledBackups: Sendable {
     /// - parameter random: returns a number from 0 to 1.
     func run<C: Clock>(clock: C, random: @Sendable () -> Double) async throws where C.Duration == Duration {
         guard schedule.interval > .zero, schedule.jitter >= .zero, schedule.retryInterval > .zero else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "BackupSchedule: interval and retryInterval must be above zero, jitter not below")
+            throw DatabaseError.misuse(
+                "BackupSchedule: interval and retryInterval must be above zero, jitter not below")
         }
         let start = clock.now
         var machine = BackupScheduleStateMachine(

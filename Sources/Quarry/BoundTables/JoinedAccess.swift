@@ -60,11 +60,10 @@ extension DatabaseWriter {
 
 extension DatabaseError {
     fileprivate static func ambiguousAccess(_ table: String) -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: """
-                table \(table) is used where both a read and a write of its database are open: call a method that takes \
-                the Database that is meant
-                """)
+        DatabaseError.misuse(
+            """
+            table \(table) is used where both a read and a write of its database are open: call a method that takes \
+            the Database that is meant
+            """)
     }
 }

@@ -70,8 +70,7 @@ extension DatabaseWriter {
     /// The queue or pool.
     func groupWriter() throws -> any GroupWriter {
         guard let writer = groupReader as? any GroupWriter else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "this writer is neither a DatabaseQueue nor a DatabasePool")
+            throw DatabaseError.misuse("this writer is neither a DatabaseQueue nor a DatabasePool")
         }
         return writer
     }

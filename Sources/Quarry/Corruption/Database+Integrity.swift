@@ -34,8 +34,7 @@ extension Database {
     private func pageProblems(_ level: IntegrityReport.Level, _ maximumCount: Int) throws -> [String] {
         let name = level == .full ? "integrity_check" : "quick_check"
         guard 1...Int(Int32.max) ~= maximumCount else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "\(name) returns at least 1 problem, not \(maximumCount)")
+            throw DatabaseError.misuse("\(name) returns at least 1 problem, not \(maximumCount)")
         }
         var rows: [String] = []
         do {

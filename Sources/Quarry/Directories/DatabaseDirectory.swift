@@ -62,8 +62,7 @@ public final class DatabaseDirectory: Sendable {
     ) throws {
         if let refusal = SharedDatabase.refusal(of: path) { throw refusal }
         guard maximumOpenCount > 0, maximumThreadCount > 0 else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "a directory needs a place for a database, and a thread")
+            throw DatabaseError.misuse("a directory needs a place for a database, and a thread")
         }
         let names = DirectoryNames(folder: FileName.canonical(path), fileExtension: fileExtension)
         if let refusal = names.refusal(of: fileExtension) { throw refusal }
@@ -134,8 +133,7 @@ public final class DatabaseDirectory: Sendable {
                     gate: DirectoryGate(name, of: self, need), workers: workers, migrator: migrator))
         }
         guard let gate = pool.sharedFile?.directory?.gate, gate.directory === self, gate.name == name else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "\(filePath) is used outside of its directory, as \(pool.path)")
+            throw DatabaseError.misuse("\(filePath) is used outside of its directory, as \(pool.path)")
         }
         let database = SharedDatabase(pool)
         let noted = withState { $0.note(database, gate) }

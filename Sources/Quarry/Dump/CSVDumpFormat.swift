@@ -77,12 +77,10 @@ public struct CSVDumpFormat: DumpFormat, Sendable {
     private func check() throws {
         func isBad(_ text: String) -> Bool { text.utf8.contains { [0x0A, 0x0D, 0x22].contains($0) } }
         if separator.isEmpty || isBad(separator) {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "not a separator of CSV: \(String(reflecting: separator))")
+            throw DatabaseError.misuse("not a separator of CSV: \(String(reflecting: separator))")
         }
         if isBad(nullValue) || nullValue.unicodeScalars.contains(separator.unicodeScalars) {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "not a text for NULL in CSV: \(String(reflecting: nullValue))")
+            throw DatabaseError.misuse("not a text for NULL in CSV: \(String(reflecting: nullValue))")
         }
     }
 }

@@ -60,7 +60,7 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
         state.withLock { state in
             guard let file = state.file else {
                 if state.error == nil {
-                    state.error = DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(path) is closed")
+                    state.error = DatabaseError.misuse("\(path) is closed")
                 }
                 return
             }

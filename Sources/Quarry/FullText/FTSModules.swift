@@ -86,16 +86,13 @@ extension Database {
         guard content.isSynchronized, let contentTable = content.name else { return nil }
         guard configuration.schemaName?.isSameName(as: "temp") != true else {
             // Other connections couldn't run the triggers, which belong to the content table.
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "temporary full-text table \(table) can't be synchronized with table \(contentTable)")
+            throw DatabaseError.misuse(
+                "temporary full-text table \(table) can't be synchronized with table \(contentTable)")
         }
         let key = try primaryKey(contentTable, in: configuration.schemaName)
         guard key.tableHasRowID else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "full-text table \(table) can't be synchronized with table \(contentTable), which has no rowid"
-            )
+            throw DatabaseError.misuse(
+                "full-text table \(table) can't be synchronized with table \(contentTable), which has no rowid")
         }
         return FullTextTriggers(
             table: table, schemaName: configuration.schemaName, contentTable: contentTable,

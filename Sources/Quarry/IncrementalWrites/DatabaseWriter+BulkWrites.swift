@@ -148,7 +148,7 @@ extension DatabaseWriter {
     ) async throws -> BulkWriteProgress where Elements.Element: Sendable {
         let runner = try incrementalRunner()
         guard chunkSize > 0 else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "chunkSize must be at least 1, not \(chunkSize)")
+            throw DatabaseError.misuse("chunkSize must be at least 1, not \(chunkSize)")
         }
         let write = BulkWrite([Elements.Element]().makeIterator(), stepSize: stepSize)
         var steps = IncrementalWriteProgress(pace)

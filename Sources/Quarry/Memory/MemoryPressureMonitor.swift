@@ -81,14 +81,12 @@ public final class MemoryPressureMonitor: Sendable {
         releasing parts: DatabaseMemory.Parts = .all
     ) throws {
         guard interval >= .milliseconds(1) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the interval of a MemoryPressureMonitor must be at least a millisecond, not \(interval)")
+            throw DatabaseError.misuse(
+                "the interval of a MemoryPressureMonitor must be at least a millisecond, not \(interval)")
         }
         guard stall >= .microseconds(1), stall <= PressureTrigger.window else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the stall of a MemoryPressureMonitor must be from a microsecond to two seconds, not \(stall)")
+            throw DatabaseError.misuse(
+                "the stall of a MemoryPressureMonitor must be from a microsecond to two seconds, not \(stall)")
         }
         let paths = path.map { [$0] } ?? Self.paths(membership: FileSystem.text(ofFile: "/proc/self/cgroup"))
         guard let found = Self.firstReading(of: paths) else {

@@ -71,9 +71,8 @@ extension DatabaseMigrator {
         public let registeredChecksum: String
 
         var error: DatabaseError {
-            DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "migration \(identifier) has changed since it was applied: its checksum was "
+            DatabaseError.misuse(
+                "migration \(identifier) has changed since it was applied: its checksum was "
                     + "\(appliedChecksum), and is \(registeredChecksum)")
         }
     }

@@ -161,12 +161,11 @@ extension DatabaseMigrator {
         let pending = registered.filter { !applied.contains($0.identifier) }
         guard let target else { return pending }
         guard let end = registered.firstIndex(where: { $0.identifier == target }) else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "no migration \(target) is registered")
+            throw DatabaseError.misuse("no migration \(target) is registered")
         }
         if let last = registered[(end + 1)...].last(where: { applied.contains($0.identifier) }) {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the database can't be migrated up to \(target): \(last.identifier) is already applied")
+            throw DatabaseError.misuse(
+                "the database can't be migrated up to \(target): \(last.identifier) is already applied")
         }
         return registered[...end].filter { !applied.contains($0.identifier) }
     }
@@ -220,8 +219,7 @@ extension DatabaseMigrator {
             let merged = migration.mergedIdentifiers.intersection(applied)
             try db.withSchemaSource(nil) { try migration.migrate(db, merged) }
             guard db.isInsideTransaction else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE, message: "the migration has ended its own transaction")
+                throw DatabaseError.misuse("the migration has ended its own transaction")
             }
             if checksForeignKeys { try db.checkForeignKeys() }
             try history.note(migration, merged: merged)

@@ -139,7 +139,7 @@ public struct DatabaseMigrator: Sendable {
     }
 
     private mutating func note(_ mistake: String) {
-        registrationError = registrationError ?? DatabaseError(resultCode: .SQLITE_MISUSE, message: mistake)
+        registrationError = registrationError ?? DatabaseError.misuse(mistake)
     }
 
     /// Throws the mistake of a registration.

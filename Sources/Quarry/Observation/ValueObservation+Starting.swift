@@ -98,9 +98,7 @@ extension ValueObservation {
         let sink = ReducedDelivery(reducer, delivery)
         guard let reader = reader.groupReader else {
             sink.fail(
-                DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "a type outside the library can't be observed: \(type(of: reader))"))
+                DatabaseError.misuse("a type outside the library can't be observed: \(type(of: reader))"))
             return AnyDatabaseCancellable { sink.end() }
         }
         let broker = reader.core.observations

@@ -171,9 +171,7 @@ public struct OutboxOptions: Sendable {
     /// - throws: `SQLITE_MISUSE` for values with which nothing would ever be delivered.
     func check() throws(DatabaseError) {
         guard batch > 0, lease > .zero, pollInterval > .zero, maximumAttempts.map({ $0 > 0 }) ?? true else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "an outbox needs a positive batch, lease, poll interval and number of attempts")
+            throw DatabaseError.misuse("an outbox needs a positive batch, lease, poll interval and number of attempts")
         }
     }
 }

@@ -57,7 +57,7 @@ struct KeyQuery {
     }
 
     private static func mixture(_ table: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "keys of table \(table) must have the same columns")
+        DatabaseError.misuse("keys of table \(table) must have the same columns")
     }
 
     // MARK: - SQL
@@ -204,9 +204,7 @@ extension RecordPlan {
             if others.allSatisfy({ shape.column($0) != nil }) { return key.spelled(as: columns) + others.sorted() }
         }
         let names = columns.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
-        throw DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "table \(table) has no unique key on \(names.isEmpty ? "no column" : names)")
+        throw DatabaseError.misuse("table \(table) has no unique key on \(names.isEmpty ? "no column" : names)")
     }
 }
 

@@ -135,8 +135,6 @@ extension MutablePersistableRecord {
 
     @inline(never)
     private static func misuse(_ callback: String) -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "`\(self).\(callback)` must call its action, once, and let its error through")
+        DatabaseError.misuse("`\(self).\(callback)` must call its action, once, and let its error through")
     }
 }

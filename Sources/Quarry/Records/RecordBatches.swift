@@ -269,9 +269,8 @@ extension TableRecord {
         let recorded = try EncodingTarget(recording: record)
         let values = try columns.map { column in
             guard let place = recorded.names.firstIndex(where: { $0.isSameName(as: column) }) else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "the record has no column \(String(reflecting: column)) of table \(plan.table)")
+                throw DatabaseError.misuse(
+                    "the record has no column \(String(reflecting: column)) of table \(plan.table)")
             }
             return recorded.values[place]
         }

@@ -25,9 +25,8 @@ extension RecordPlan {
         let key = shape.primaryKey
         guard key.count == 1 else {
             let columns = key.map { String(reflecting: $0) }.joined(separator: ", ")
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: key.isEmpty
+            throw DatabaseError.misuse(
+                key.isEmpty
                     ? "\(shape.isView ? "view" : "table") \(table) has no primary key"
                     : "the primary key of table \(table) has several columns, \(columns): give a value for each")
         }

@@ -438,7 +438,7 @@ final class RecordPlan {
     func returned(_ selection: [SQLSelection]?, _ db: Database) throws -> WrittenSQL? {
         guard let selection else { return nil }
         guard !selection.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request selects nothing")
+            throw DatabaseError.misuse("a request selects nothing")
         }
         return try WrittenSQL(db) { try $0.write(returned: selection, table: table) }
     }

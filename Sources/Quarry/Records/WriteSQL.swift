@@ -130,9 +130,8 @@ struct WriteSQL {
         var places: [Int] = []
         for column in columns {
             guard let place = names.firstIndex(where: { $0.isSameName(as: column) }) else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "the record has no column \(String(reflecting: column)) of table \(shape.name)")
+                throw DatabaseError.misuse(
+                    "the record has no column \(String(reflecting: column)) of table \(shape.name)")
             }
             guard shape.column(column) != nil || shape.isOfPrimaryKey(column) else {
                 throw DatabaseError(message: "table \(shape.name) has no column named \(column)")

@@ -116,9 +116,8 @@ extension Change {
     /// - throws: `SQLITE_MISUSE` if a statement can't take all rows to insert.
     fileprivate func checkIsOneStatement(_ db: Database) throws {
         guard let (insertion, rows) = manyRows(db), try parts(db).count > 1 else { return }
-        throw DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "\(rows.count) rows are too many for an insert into \(insertion.table) that returns rows: "
+        throw DatabaseError.misuse(
+            "\(rows.count) rows are too many for an insert into \(insertion.table) that returns rows: "
                 + "a statement takes \(db.maximumStatementArgumentCount) values")
     }
 }
@@ -132,7 +131,7 @@ extension ReturningStatement: FetchRequest {
         -> PreparedRequest
     {
         guard !selection.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request selects nothing")
+            throw DatabaseError.misuse("a request selects nothing")
         }
         try change.checkIsOneStatement(db)
         return try db.prepare { try $0.write(change, returning: selection) }
@@ -142,8 +141,7 @@ extension ReturningStatement: FetchRequest {
     ///
     /// - throws: `SQLITE_MISUSE`.
     public func fetchCount(_ db: Database) throws -> Int {
-        throw DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "the rows of a change are only known after it has run: fetch or execute it, and count the rows")
+        throw DatabaseError.misuse(
+            "the rows of a change are only known after it has run: fetch or execute it, and count the rows")
     }
 }

@@ -93,7 +93,7 @@ extension QueryInterfaceRequest {
         _ selection: [SQLSelection]
     ) throws -> PreparedRequest {
         guard !assignments.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an update without assignments returns no rows")
+            throw DatabaseError.misuse("an update without assignments returns no rows")
         }
         let conflictResolution = conflictResolution ?? defaultConflictResolution
         return try db.prepare { try $0.write(updateOf: query, conflictResolution, assignments, returning: selection) }
@@ -124,7 +124,7 @@ extension QueryInterfaceRequest {
     }
 
     private func nothingReturned() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request selects nothing")
+        DatabaseError.misuse("a request selects nothing")
     }
 }
 

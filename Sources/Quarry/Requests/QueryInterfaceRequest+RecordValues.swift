@@ -68,12 +68,11 @@ extension QueryInterfaceRequest {
         let columns = Array(columns)
         guard !columns.isEmpty else { throw RecordValues.noColumns(query.sourceName) }
         guard columns.count == values.count else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: """
-                    an update of \(columns.count) columns needs as many values, not \(values.count): \
-                    \(columns.joined(separator: ", "))
-                    """)
+            throw DatabaseError.misuse(
+                """
+                an update of \(columns.count) columns needs as many values, not \(values.count): \
+                \(columns.joined(separator: ", "))
+                """)
         }
         let assignments = zip(columns, values).map { column, value in
             Column(column).set(to: value?.databaseValue ?? .null)
@@ -93,20 +92,17 @@ private struct RecordValues {
         guard !columns.isEmpty else { throw Self.noColumns(table) }
         return try columns.map { column in
             guard let place = target.names.firstIndex(where: { $0.isSameName(as: column) }) else {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: """
-                        the record has no column \(String(reflecting: column))\(table.map { " of table \($0)" } ?? ""): \
-                        it encodes \(target.names.joined(separator: ", "))
-                        """)
+                throw DatabaseError.misuse(
+                    """
+                    the record has no column \(String(reflecting: column))\(table.map { " of table \($0)" } ?? ""): \
+                    it encodes \(target.names.joined(separator: ", "))
+                    """)
             }
             return Column(target.names[place]).set(to: target.values[place])
         }
     }
 
     static func noColumns(_ table: String?) -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "an update\(table.map { " of table \($0)" } ?? "") needs at least one column to set")
+        DatabaseError.misuse("an update\(table.map { " of table \($0)" } ?? "") needs at least one column to set")
     }
 }

@@ -28,9 +28,8 @@ final class ColumnTypeRecorder: Decoder {
             // The key that was requested last is the reason.
             let key = recorder.columns.last.map { ", because of \($0.name)" } ?? ""
             let reason = (error as? NoValue)?.description ?? "\(error)"
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the columns of \(type) can't be inferred\(key): \(reason); "
+            throw DatabaseError.misuse(
+                "the columns of \(type) can't be inferred\(key): \(reason); "
                     + "declare all with inferringColumns: false")
         }
         return recorder.columns

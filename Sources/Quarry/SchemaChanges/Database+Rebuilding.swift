@@ -40,9 +40,7 @@ extension Database {
     ) throws {
         try checkAccess()
         guard options.isDisjoint(with: [.ifNotExists, .temporary]) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "a rebuilt table can't have the options ifNotExists and temporary"
-            )
+            throw DatabaseError.misuse("a rebuilt table can't have the options ifNotExists and temporary")
         }
         try inSavepoint {
             let rebuild = try TableRebuild(self, table: name, in: schemaName, options: options, filling: expressions)

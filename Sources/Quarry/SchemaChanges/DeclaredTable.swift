@@ -17,9 +17,7 @@ struct DeclaredTable {
         self.schemaName = schemaName
         schema = type.databaseSchema
         guard schema.options.isDisjoint(with: [.ifNotExists, .temporary]) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the schema of \(self.name) can't have the options ifNotExists and temporary")
+            throw DatabaseError.misuse("the schema of \(self.name) can't have the options ifNotExists and temporary")
         }
         inferred = schema.wantsInferredColumns ? try ColumnTypeRecorder.columns(of: type) : []
         definition = TableDefinition(name: self.name, schemaName: schemaName, options: schema.options)

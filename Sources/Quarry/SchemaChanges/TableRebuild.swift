@@ -35,9 +35,7 @@ struct TableRebuild {
 
     func run() throws {
         guard !db.hasDeferredForeignKeyViolations else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "table \(table.name) can't be rebuilt while deferred foreign keys are violated")
+            throw DatabaseError.misuse("table \(table.name) can't be rebuilt while deferred foreign keys are violated")
         }
         let rendering = try definition.render(db.schemaResolver, as: newName)
         let checksForeignKeys = db.checksForeignKeys
@@ -74,8 +72,7 @@ struct TableRebuild {
             let name = SchemaName(column.name)
             if let expression = unused.removeValue(forKey: name) {
                 guard column.generation == nil else {
-                    throw DatabaseError(
-                        resultCode: .SQLITE_MISUSE, message: "column \(column.name) is generated, and can't be filled")
+                    throw DatabaseError.misuse("column \(column.name) is generated, and can't be filled")
                 }
                 targets.append(column.name)
                 sources.append(expression.value)
@@ -85,8 +82,7 @@ struct TableRebuild {
             }
         }
         if let name = unused.values.map(\.column).min() {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "table \(table.name) has no column \(name) to be filled")
+            throw DatabaseError.misuse("table \(table.name) has no column \(name) to be filled")
         }
         // The new table still has its temporary name.
         let newTable = SchemaReader.Found(schema: table.schema, name: newName, kind: .table)

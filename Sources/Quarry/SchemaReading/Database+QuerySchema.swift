@@ -57,9 +57,8 @@ extension QuerySchema {
     /// - throws: `SQLITE_MISUSE` if the schema isn't a connection.
     func connection() throws -> Database {
         guard let database = self as? Database else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "a part of the request needs a connection, but the request is rendered without one")
+            throw DatabaseError.misuse(
+                "a part of the request needs a connection, but the request is rendered without one")
         }
         return database
     }

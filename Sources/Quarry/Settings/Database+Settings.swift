@@ -238,7 +238,9 @@ extension Database {
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_MISUSE` for a negative number, or one above SQLite's limit.
     public func setCacheSize(_ size: Int, of schemaName: String = "main") throws {
-        guard 0...(1024 * Int(Int32.max)) ~= size else { throw misuse("a cache can't have \(size) bytes") }
+        guard 0...(1024 * Int(Int32.max)) ~= size else {
+            throw DatabaseError.misuse("a cache can't have \(size) bytes")
+        }
         let _: Int? = try set("cache_size", schemaName, "-\(max(1, size / 1024))")
     }
 
@@ -267,7 +269,7 @@ extension Database {
     /// - parameter schemaName: `main`, `temp`, or the name of an attached database.
     /// - throws: `SQLITE_MISUSE` for a negative number.
     public func setMmapSize(_ size: Int, of schemaName: String = "main") throws {
-        guard size >= 0 else { throw misuse("a memory map can't have \(size) bytes") }
+        guard size >= 0 else { throw DatabaseError.misuse("a memory map can't have \(size) bytes") }
         let _: Int? = try set("mmap_size", schemaName, "\(size)")
     }
 
@@ -299,9 +301,5 @@ extension Database {
     private func known<T>(_ mode: T?, _ kind: String, _ value: some Any) throws -> T {
         guard let mode else { throw DatabaseError(message: "unknown \(kind): \(value)") }
         return mode
-    }
-
-    private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 }

@@ -39,8 +39,7 @@ extension Database {
 
     private func check(_ name: String, _ schemaName: String?, _ maximumCount: Int) throws -> [String] {
         guard 1...Int(Int32.max) ~= maximumCount else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "\(name) returns at least 1 problem, not \(maximumCount)")
+            throw DatabaseError.misuse("\(name) returns at least 1 problem, not \(maximumCount)")
         }
         let schema = schemaName.map { "\($0.quotedDatabaseIdentifier)." } ?? ""
         let sql = "PRAGMA \(schema)\(name)(\(maximumCount))"
@@ -140,8 +139,7 @@ extension Database {
     @discardableResult
     public func incrementalVacuum(pageCount: Int? = nil, of schemaName: String = "main") throws -> Int {
         if let pageCount, !(1...Int(Int32.max) ~= pageCount) {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "an incremental vacuum can't remove \(pageCount) pages")
+            throw DatabaseError.misuse("an incremental vacuum can't remove \(pageCount) pages")
         }
         let before = try freePageCount(of: schemaName)
         let argument = pageCount.map { "(\($0))" } ?? ""

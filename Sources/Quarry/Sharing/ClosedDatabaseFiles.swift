@@ -157,7 +157,7 @@ public final class ClosedDatabaseFiles: Sendable {
     ///   copied database can't be removed, both paths have it: `SQLITE_IOERR_DELETE`.
     public func replace(with newPath: String) throws {
         try perform("replacing \(path) by \(newPath)") {
-            guard !newPath.utf8.contains(0) else { throw misuse("the path has a NUL character") }
+            guard !newPath.utf8.contains(0) else { throw DatabaseError.misuse("the path has a NUL character") }
             guard let new = try operations.status(newPath), new.kind == .file else { throw missing(newPath) }
             // Renaming a link would make the path of the database a link.
             let place = try foreignPlace(newPath)
@@ -191,7 +191,7 @@ public final class ClosedDatabaseFiles: Sendable {
 
     private func perform<T>(_ operation: String, _ body: () throws -> T) throws -> T {
         guard !isEnded.withLock({ $0 }) else {
-            throw misuse("the files of a database can't be used after the closure of withClosedDatabase")
+            throw DatabaseError.misuse("the files of a database can't be used after the closure of withClosedDatabase")
         }
         do {
             return try body()
@@ -209,15 +209,15 @@ public final class ClosedDatabaseFiles: Sendable {
         let place = FilePlace(newPath)
         switch place.suffix(amongFilesOf: path) {
         case nil: return place
-        case "": throw misuse("\(place.path) is the database itself")
-        default: throw misuse("\(place.path) is the path of a file of the database itself")
+        case "": throw DatabaseError.misuse("\(place.path) is the database itself")
+        default: throw DatabaseError.misuse("\(place.path) is the path of a file of the database itself")
         }
     }
 
     /// The path of a new file, without symbolic links.
     private func target(_ newPath: String, overwrites: Bool) throws -> String {
         guard !newPath.isEmpty, !newPath.utf8.contains(0) else {
-            throw misuse("no file can have the path \(String(reflecting: newPath))")
+            throw DatabaseError.misuse("no file can have the path \(String(reflecting: newPath))")
         }
         let status = try operations.status(newPath)
         let place = try foreignPlace(newPath)
@@ -322,9 +322,5 @@ public final class ClosedDatabaseFiles: Sendable {
 
     private func busy(_ message: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_BUSY, message: message)
-    }
-
-    private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 }

@@ -49,9 +49,8 @@ public final class SharedDatabase: ForwardingWriter {
             }
             pool = Self.makePool(
                 path, configuration,
-                refusal: DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "\(path) is shared with another configuration: Configuration.\(name) differs"))
+                refusal: DatabaseError.misuse(
+                    "\(path) is shared with another configuration: Configuration.\(name) differs"))
             return
         }
         pool = Self.makePool(path, configuration ?? Configuration(), refusal: refusal)

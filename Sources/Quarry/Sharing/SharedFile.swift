@@ -154,10 +154,8 @@ final class SharedFile: Sendable {
             case .open: return
             case .wait: _ = opening.wait()
             case .refuse:
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message:
-                        "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase"
+                throw DatabaseError.misuse(
+                    "\(configuration.label ?? path) is used while it is opened, by Configuration.prepareDatabase"
                         + (directory?.migrator == nil ? "" : " or a migration"))
             }
         }
@@ -203,9 +201,8 @@ final class SharedFile: Sendable {
         switch use {
         case nil: return
         case .pool(let pool):
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "\(path) is another name of \(pool.path), which is in use: its log has that name")
+            throw DatabaseError.misuse(
+                "\(path) is another name of \(pool.path), which is in use: its log has that name")
         case .releasedPool(let end):
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY,
@@ -291,8 +288,7 @@ extension ConnectionGroup {
 extension DatabaseError {
     /// - parameter name: of the connection, in messages.
     static func accessOfClosedDatabase(_ name: String) -> DatabaseError {
-        DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: "\(name) can't be used inside the closure of withClosedDatabase, which has the database closed")
+        DatabaseError.misuse(
+            "\(name) can't be used inside the closure of withClosedDatabase, which has the database closed")
     }
 }

@@ -158,7 +158,7 @@ extension Configuration.WriteAheadLog {
     }
 
     private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Configuration.wal.\(message)")
+        DatabaseError.misuse("Configuration.wal.\(message)")
     }
 }
 
@@ -167,9 +167,7 @@ extension Configuration.Maintenance {
     func check() throws {
         for (seconds, name) in [(interval, "interval"), (timeBudget, "timeBudget")] {
             guard let seconds, !(seconds >= 0) else { continue }
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "Configuration.maintenance.\(name) must be a number of seconds, not \(seconds)")
+            throw DatabaseError.misuse("Configuration.maintenance.\(name) must be a number of seconds, not \(seconds)")
         }
     }
 }

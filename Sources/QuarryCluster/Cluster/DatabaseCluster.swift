@@ -155,26 +155,24 @@ private struct ClusterParts {
 
     init(nodes: [String], name: String, _ configuration: ClusterConfiguration) throws {
         guard !nodes.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a cluster has at least one node")
+            throw DatabaseError.misuse("a cluster has at least one node")
         }
         guard !name.isEmpty, !name.utf8.contains(0) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the name of a cluster's database is a text without NULs: \(String(reflecting: name))")
+            throw DatabaseError.misuse(
+                "the name of a cluster's database is a text without NULs: \(String(reflecting: name))")
         }
         let addresses: [NodeAddress]
         do {
             addresses = try nodes.map { try NodeAddress($0) }
         } catch {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(error)")
+            throw DatabaseError.misuse("\(error)")
         }
         for (duration, property) in [
             (configuration.connectTimeout, "connectTimeout"), (configuration.statementTimeout, "statementTimeout"),
             (configuration.settlementTimeout, "settlementTimeout"),
             (configuration.changePollingInterval, "changePollingInterval"),
         ] where duration <= .zero {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "ClusterConfiguration.\(property) must be more than zero")
+            throw DatabaseError.misuse("ClusterConfiguration.\(property) must be more than zero")
         }
         let finder = configuration.makeFinder(addresses)
         let settings = SessionSettings(

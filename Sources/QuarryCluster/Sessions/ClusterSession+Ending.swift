@@ -118,7 +118,7 @@ extension ClusterSession {
             }
         }
         if case .unsendable(let reason) = error {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(reason)")
+            throw DatabaseError.misuse("\(reason)")
         }
         didLose(link, error)
         didEnd()

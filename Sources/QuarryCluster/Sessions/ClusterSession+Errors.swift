@@ -48,7 +48,7 @@ extension ClusterSession {
             let resultCode = code == 0 ? ResultCode.SQLITE_ERROR : ResultCode(rawValue: CInt(truncatingIfNeeded: code))
             return DatabaseError(resultCode: resultCode, message: message)
         case .unsendable(let reason):
-            return DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(reason)")
+            return DatabaseError.misuse("\(reason)")
         case .interrupted:
             dropLink()
             return DatabaseError(resultCode: .SQLITE_INTERRUPT)

@@ -226,12 +226,11 @@ extension ClusterSession {
     func setForeignKeys(on isOn: Bool, _ call: RemoteCall) throws(DatabaseError) {
         guard isOn != checksForeignKeys else { return }
         guard !call.isInsideTransaction else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: """
-                    foreign keys can't be turned \(isOn ? "on" : "off") inside a transaction of a cluster, as rebuilding \
-                    a table would: a DatabaseMigrator turns them off before its transactions
-                    """)
+            throw DatabaseError.misuse(
+                """
+                foreign keys can't be turned \(isOn ? "on" : "off") inside a transaction of a cluster, as rebuilding \
+                a table would: a DatabaseMigrator turns them off before its transactions
+                """)
         }
         try checkTransaction(call)
         // A later link is told, too.
@@ -254,7 +253,7 @@ extension ClusterSession {
 
     private func wireValues(_ values: [DatabaseValue], sql: String) throws(DatabaseError) -> [WireValue] {
         guard !sql.utf8.contains(0) else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "SQL has a NUL character", sql: sql)
+            throw DatabaseError.misuse("SQL has a NUL character", sql: sql)
         }
         var result: [WireValue] = []
         result.reserveCapacity(values.count)

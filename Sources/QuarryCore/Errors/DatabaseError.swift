@@ -163,9 +163,11 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
-    /// Wrong use of the library.
+    /// Wrong use of the library: `SQLITE_MISUSE`.
     @usableFromInline
-    static func misuse(_ message: String, sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
+    package static func misuse(
+        _ message: String, sql: String? = nil, arguments: StatementArguments? = nil
+    ) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql, arguments: arguments)
     }
 

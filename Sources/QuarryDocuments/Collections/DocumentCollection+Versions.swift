@@ -94,7 +94,7 @@ struct BulkUpgrade: Sendable {
 
     init(_ batch: Int) throws {
         guard batch > 0 else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a batch has at least one document: \(batch)")
+            throw DatabaseError.misuse("a batch has at least one document: \(batch)")
         }
         self.batch = batch
     }

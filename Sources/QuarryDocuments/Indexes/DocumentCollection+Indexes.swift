@@ -38,7 +38,7 @@ extension DocumentCollection {
         _ db: Database, _ name: String, on paths: [any DocumentIndexTerm], unique isUnique: Bool = false
     ) throws -> Bool {
         guard !paths.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an index has at least one path")
+            throw DatabaseError.misuse("an index has at least one path")
         }
         let index = try indexName(name)
         // With the collection as its first column, it serves ranges and orders better than the primary key does, also
@@ -86,9 +86,7 @@ extension DocumentCollection {
 
     func indexName(_ index: String) throws -> IndexName {
         guard !name.utf8.contains(0) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "a collection whose name has a NUL has no indexes: \(String(reflecting: name))")
+            throw DatabaseError.misuse("a collection whose name has a NUL has no indexes: \(String(reflecting: name))")
         }
         return IndexName(store: store.name, collection: name, name: index)
     }

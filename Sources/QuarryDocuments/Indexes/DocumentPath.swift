@@ -95,7 +95,7 @@ public struct UntypedDocumentPath: Sendable, Hashable {
 
     /// `"object" ->> '$.author'`, or the problem of the path.
     var sql: Result<String, DatabaseError> {
-        guard !components.isEmpty else { return .failure(misuse("a path has a component")) }
+        guard !components.isEmpty else { return .failure(DatabaseError.misuse("a path has a component")) }
         var path = "$"
         for component in components {
             switch component {
@@ -106,7 +106,7 @@ public struct UntypedDocumentPath: Sendable, Hashable {
                 // https://www.sqlite.org/json1.html#path_arguments
                 guard key.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0 != "\"" && $0 != "\\" }) else {
                     return .failure(
-                        misuse(
+                        DatabaseError.misuse(
                             "SQLite finds no key with a quote, backslash or control character: \(String(reflecting: key))"
                         ))
                 }
@@ -114,10 +114,6 @@ public struct UntypedDocumentPath: Sendable, Hashable {
             }
         }
         return .success("\(column.quotedDatabaseIdentifier) ->> \(path.sqlText)")
-    }
-
-    private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 
     var sqlExpression: SQLExpression {

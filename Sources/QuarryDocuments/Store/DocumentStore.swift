@@ -93,16 +93,14 @@ extension DocumentStore {
     ///   other columns; `DatabaseError`.
     public func create(in db: Database) throws {
         guard !name.isEmpty, !name.utf8.contains(0) else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "the name of a document store has characters, and no NUL: \(String(reflecting: name))")
+            throw DatabaseError.misuse(
+                "the name of a document store has characters, and no NUL: \(String(reflecting: name))")
         }
         try db.execute(sql: sql.create)
         let columns = try db.columns(in: name, in: "main").map(\.name)
         let key = try db.primaryKey(name, in: "main").columns
         guard Set(DocumentSQL.columns).isSubset(of: columns), key == ["collection", "key"] else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "\(name) is not a document store: its columns are \(columns)")
+            throw DatabaseError.misuse("\(name) is not a document store: its columns are \(columns)")
         }
     }
 

@@ -49,7 +49,6 @@ extension Join.Condition {
         _ key: ForeignKey?, from origin: String, to destination: String, _ schema: any QuerySchema
     ) throws -> [(origin: String, destination: String)] {
         guard let key else { return try declaredMapping(from: origin, to: destination, schema) }
-        func misuse(_ message: String) -> DatabaseError { DatabaseError(resultCode: .SQLITE_MISUSE, message: message) }
         let list = key.originColumns.joined(separator: ", ")
         var columns = key.destinationColumns
         if columns == nil {
@@ -68,7 +67,7 @@ extension Join.Condition {
         }
         let destinationColumns = try columns ?? schema.keyColumns(of: destination)
         guard !key.originColumns.isEmpty, key.originColumns.count == destinationColumns.count else {
-            throw misuse(
+            throw DatabaseError.misuse(
                 "the foreign key of \(origin) with the columns (\(list)) can't refer to \(destination) with the columns "
                     + "(\(destinationColumns.joined(separator: ", "))): the numbers of columns must be equal")
         }
@@ -82,18 +81,13 @@ extension Join.Condition {
             $0.destination.isSameName(as: destination)
         }
         guard let reference = references.first else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message:
-                    "table \(origin) has no foreign key to \(destination): name the columns with using: ForeignKey([…])"
-            )
+            throw DatabaseError.misuse(
+                "table \(origin) has no foreign key to \(destination): name the columns with using: ForeignKey([…])")
         }
         guard references.count == 1 else {
             let keys = references.map { "(" + $0.columns.map(\.origin).joined(separator: ", ") + ")" }
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message:
-                    "table \(origin) has several foreign keys to \(destination), \(keys.joined(separator: " and ")): "
+            throw DatabaseError.misuse(
+                "table \(origin) has several foreign keys to \(destination), \(keys.joined(separator: " and ")): "
                     + "choose one with using: ForeignKey([…])")
         }
         return reference.columns

@@ -116,7 +116,7 @@ public func max(
 extension SQLExpression {
     /// An expression that can't be written: the request throws when it runs.
     package static func failing(_ message: String) -> SQLExpression {
-        .node(.deferred { _ in throw DatabaseError(resultCode: .SQLITE_MISUSE, message: message) })
+        .node(.deferred { _ in throw DatabaseError.misuse(message) })
     }
 
     /// `NAME(x, y)`, for a function that some versions or builds of SQLite don't have.

@@ -56,9 +56,8 @@ public struct SQLOrdering: Sendable, SQLOrderingTerm {
         case .deferred(let terms):
             SQLOrdering(content: .deferred { schema in try terms(schema).map { try $0.reversed() } })
         case .sql(let sql):
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "an order written as SQL can't be reversed: order by SQL(…).sqlExpression, or by SQL "
+            throw DatabaseError.misuse(
+                "an order written as SQL can't be reversed: order by SQL(…).sqlExpression, or by SQL "
                     + "that is the reverse", sql: sql.plainText)
         }
     }

@@ -72,17 +72,16 @@ public final class FTS5TableDefinition {
     ///   for a hidden rowid.
     package func arguments(synchronizedRowID: String? = nil) throws -> [String] {
         guard !columns.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an FTS5 table has at least one column")
+            throw DatabaseError.misuse("an FTS5 table has at least one column")
         }
         var arguments = columns.map { $0.name.moduleName + ($0.isIndexed ? "" : " UNINDEXED") }
         if let tokenizer {
             guard !tokenizer.components.isEmpty else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a tokenizer has no name")
+                throw DatabaseError.misuse("a tokenizer has no name")
             }
             if let text = tokenizer.components.first(where: { $0.utf8.contains(0) }) {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "the arguments of a tokenizer have a NUL character: \(String(reflecting: text))")
+                throw DatabaseError.misuse(
+                    "the arguments of a tokenizer have a NUL character: \(String(reflecting: text))")
             }
             arguments.append("tokenize=\(tokenizer.sql.sqlLiteral)")
         }

@@ -29,7 +29,7 @@ extension QueryWriter {
     package mutating func write(_ assignments: [ColumnAssignment]) throws {
         try write(list: assignments) { writer, assignment in
             guard let value = assignment.value else {
-                throw writer.misuse(
+                throw DatabaseError.misuse(
                     "noOverwrite is for upserts: column \(assignment.column) keeps its value if it isn't assigned")
             }
             writer.write(identifier: assignment.column)
@@ -40,7 +40,7 @@ extension QueryWriter {
 
     private mutating func writeChangedTable(_ query: SelectQuery) throws {
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
+            throw DatabaseError.misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         write(table: table, in: query.schemaName)
         if let name = try query.givenName(), !name.isIdentical(to: table) {
@@ -85,10 +85,10 @@ extension QueryWriter {
             clauses.groupsByPrimaryKey = true
         }
         if !clauses.grouping.isEmpty || clauses.having != nil && !clauses.groupsByPrimaryKey {
-            throw misuse(
+            throw DatabaseError.misuse(
                 "grouped rows of table \(query.sourceName) can't be changed: each of them represents several rows")
         }
-        if !clauses.compounds.isEmpty { throw misuse("rows of a compound request can't be changed") }
+        if !clauses.compounds.isEmpty { throw DatabaseError.misuse("rows of a compound request can't be changed") }
         return clauses
     }
 
@@ -115,7 +115,7 @@ extension QueryWriter {
         _ body: (inout QueryWriter) throws -> Void
     ) throws {
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
+            throw DatabaseError.misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         var changed = SelectQuery(query.source)
         changed.selection = selection

@@ -109,13 +109,13 @@ extension QueryWriter {
         case .columnNumber(let column, let table):
             let columns = try schema.columnNames(of: table)
             guard let number = columns.firstIndex(where: { $0.isSameName(as: column) }) else {
-                throw misuse("table \(table) has no column named \(column)")
+                throw DatabaseError.misuse("table \(table) has no column named \(column)")
             }
             write(sql: String(number))
         case .key(let condition): try write(condition)
         case .choice(let choice): try write(choice)
         case .rowValue(let values):
-            if values.isEmpty { throw misuse("a row value has no values") }
+            if values.isEmpty { throw DatabaseError.misuse("a row value has no values") }
             write("(")
             try write(list: values) { try $0.write($1) }
             write(")")
@@ -200,14 +200,14 @@ extension QueryWriter {
 
     private mutating func write(existenceOf table: TableIdentity, _ isNegated: Bool) throws {
         guard let found = foundTable(of: table) else {
-            throw misuse("exists needs an alias of a table that the request uses")
+            throw DatabaseError.misuse("exists needs an alias of a table that the request uses")
         }
         if let column = try found.rowColumn(schema) {
             try write(column: column, of: table)
             return write(isNegated ? " IS NULL" : " IS NOT NULL")
         }
         guard let columns = try found.columnsWithoutKey(self) else {
-            throw misuse("exists can't be used for \(found.name), which has no column that is never NULL")
+            throw DatabaseError.misuse("exists can't be used for \(found.name), which has no column that is never NULL")
         }
         try write(existenceOf: table, columns, isNegated)
     }
@@ -222,12 +222,14 @@ extension QueryWriter {
     }
 
     private mutating func write(rowIdentityOf table: TableIdentity) throws {
-        guard let found = foundTable(of: table) else { throw misuse("rows can only be counted in a table") }
+        guard let found = foundTable(of: table) else {
+            throw DatabaseError.misuse("rows can only be counted in a table")
+        }
         let key = try schema.keyColumns(of: found.name)
         let column = try found.rowColumn(schema)
         if let column, key.count == 1 || !key.contains(column) { return try write(column: column, of: table) }
         guard let columns = try column == nil ? found.columnsWithoutKey(self) : key else {
-            throw misuse("rows of \(found.name) can't be counted: no column is never NULL")
+            throw DatabaseError.misuse("rows of \(found.name) can't be counted: no column is never NULL")
         }
         // No single column is unique, but the literals of all these columns together are.
         write("CASE WHEN ")
@@ -373,7 +375,7 @@ extension QueryWriter {
         case .values(_, let values):
             let columns = try schema.keyColumns(of: table)
             guard columns.count == 1 else {
-                throw misuse(
+                throw DatabaseError.misuse(
                     "table \(table) has a primary key of \(columns.count) columns (\(columns.joined(separator: ", "))): "
                         + "filter by a dictionary of them")
             }
@@ -410,7 +412,7 @@ extension QueryWriter {
             if pairs.count + others.count == names.count { return pairs + others }
         }
         let list = names.sorted().map { String(reflecting: $0) }.joined(separator: ", ")
-        throw misuse("table \(table) has no unique key on \(list.isEmpty ? "no column" : list)")
+        throw DatabaseError.misuse("table \(table) has no unique key on \(list.isEmpty ? "no column" : list)")
     }
 }
 

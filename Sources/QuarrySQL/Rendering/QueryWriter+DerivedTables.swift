@@ -39,7 +39,7 @@ extension QueryWriter {
         try writer.write(definition: table)
         try otherWriter.write(definition: other)
         guard writer.sql() == otherWriter.sql(), writer.statementArguments().values == otherWriter.arguments else {
-            throw misuse("a request defines two different tables in WITH with the name \(table.name)")
+            throw DatabaseError.misuse("a request defines two different tables in WITH with the name \(table.name)")
         }
     }
 
@@ -131,7 +131,8 @@ extension QueryWriter {
         _ query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
         if !query.clauses.compounds.isEmpty {
-            throw misuse("rows of a compound request on \(query.sourceName) can't be limited for each parent")
+            throw DatabaseError.misuse(
+                "rows of a compound request on \(query.sourceName) can't be limited for each parent")
         }
         write("SELECT * FROM (")
         if query.isDistinct {
@@ -168,7 +169,7 @@ extension QueryWriter {
         numbered query: SelectQuery, _ ranking: SelectQuery.Ranking, avoidingOuterNames avoidsOuterNames: Bool
     ) throws {
         if query.ordersJoins {
-            throw misuse(
+            throw DatabaseError.misuse(
                 "distinct rows of \(query.sourceName) that are ordered by joined tables can't be limited for each parent"
             )
         }

@@ -15,7 +15,7 @@ extension QueryWriter {
         var used: Set<String> = []
         try write(sql, shared, &used)
         if let surplus = shared.keys.sorted().first(where: { !used.contains($0) }) {
-            throw misuse("no parameter has the name of the argument \(surplus)", sql: sql.plainText)
+            throw DatabaseError.misuse("no parameter has the name of the argument \(surplus)", sql: sql.plainText)
         }
     }
 
@@ -25,7 +25,7 @@ extension QueryWriter {
             switch element {
             case .sql(let text, let arguments):
                 if let name = arguments.conflict {
-                    throw misuse("two values have the name \(name)", sql: text)
+                    throw DatabaseError.misuse("two values have the name \(name)", sql: text)
                 }
                 shared.merge(arguments.namedValues) { first, _ in first }
             case .request(let request): try collectNames(of: request, &shared)
@@ -70,7 +70,7 @@ extension QueryWriter {
                 var place = number + 1
                 if name == nil, let own = Int(parameter.dropFirst()) { place = own }
                 guard arguments.values.indices.contains(place - 1) else {
-                    throw misuse("missing argument for parameter \(parameter)", sql: text)
+                    throw DatabaseError.misuse("missing argument for parameter \(parameter)", sql: text)
                 }
                 number = max(number, place)
                 let value = arguments.values[place - 1]
@@ -79,7 +79,7 @@ extension QueryWriter {
             }
         }
         guard number == arguments.values.count else {
-            throw misuse(
+            throw DatabaseError.misuse(
                 "wrong number of arguments: \(arguments.values.count) for \(number) parameters", sql: text)
         }
     }

@@ -32,7 +32,8 @@ extension QueryWriter {
             write(".")
             return write(identifier: name)
         }
-        throw misuse("column \(name) belongs to an alias that the request doesn't use: call aliased(_:) with it")
+        throw DatabaseError.misuse(
+            "column \(name) belongs to an alias that the request doesn't use: call aliased(_:) with it")
     }
 
     /// Notes that a table of an inner query hides a table of this name in an enclosing query.
@@ -47,10 +48,10 @@ extension QueryWriter {
     /// The table whose columns need no qualification.
     func currentTable() throws -> String {
         guard let query = scopes.last?.currentTable?.query else {
-            throw misuse("a primary key is used outside a request")
+            throw DatabaseError.misuse("a primary key is used outside a request")
         }
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) isn't a table, and has no primary key")
+            throw DatabaseError.misuse("\(query.sourceName) isn't a table, and has no primary key")
         }
         return table
     }

@@ -127,10 +127,6 @@ package struct QueryWriter {
 
     package func statementArguments() -> StatementArguments { StatementArguments(values: arguments) }
 
-    func misuse(_ message: String, sql: String? = nil) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
-    }
-
     // MARK: - Trying
 
     struct Mark {
@@ -172,8 +168,7 @@ package protocol QueryFragment: SQLFragment {
 extension QueryFragment {
     package func build(in context: any SQLContext) throws -> (sql: String, arguments: StatementArguments) {
         guard let schema = context as? any QuerySchema else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "SQL of the query interface is rendered without a schema")
+            throw DatabaseError.misuse("SQL of the query interface is rendered without a schema")
         }
         var writer = QueryWriter(schema: schema)
         try write(to: &writer)

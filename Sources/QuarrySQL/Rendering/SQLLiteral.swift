@@ -136,14 +136,11 @@ extension SQLLiteral {
                 position += 1
             } else {
                 let parameter = String(decoding: scanner.bytes[token.range], as: UTF8.self)
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE, message: "missing argument for parameter \(parameter)", sql: sql)
+                throw DatabaseError.misuse("missing argument for parameter \(parameter)", sql: sql)
             }
         }
         guard position == arguments.values.count else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "more arguments than parameters: \(arguments.values.count)",
-                sql: sql)
+            throw DatabaseError.misuse("more arguments than parameters: \(arguments.values.count)", sql: sql)
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -32,11 +32,11 @@ extension QueryWriter {
     func require(_ requirement: SQLiteRequirement, for feature: @autoclosure () -> String) throws {
         switch requirement {
         case .version(let version) where abilities.version < version:
-            throw misuse(
+            throw DatabaseError.misuse(
                 "\(feature()) needs SQLite \(text(ofVersion: version)), and this is \(text(ofVersion: abilities.version))"
             )
         case .mathFunctions where !abilities.hasMathFunctions:
-            throw misuse("\(feature()) needs an SQLite built with SQLITE_ENABLE_MATH_FUNCTIONS")
+            throw DatabaseError.misuse("\(feature()) needs an SQLite built with SQLITE_ENABLE_MATH_FUNCTIONS")
         case .version, .mathFunctions: break
         }
     }

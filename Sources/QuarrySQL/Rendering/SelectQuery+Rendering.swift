@@ -19,7 +19,7 @@ extension QueryWriter {
         try writeTables(query.hasClauses ? query.clauses.tables : [])
         try write(query, singleRow: singleRow, avoidingOuterNames: true)
         if hidingScopes.contains(depth) {
-            throw misuse("a request and its subquery use two tables with the same name")
+            throw DatabaseError.misuse("a request and its subquery use two tables with the same name")
         }
     }
 
@@ -149,7 +149,7 @@ extension QueryWriter {
         var isFirst = true
         var index = 0
         try writeSelection(of: scopes[scopes.count - 1].tables[0].query, isSelected: true, &index, &isFirst)
-        if isFirst { throw misuse("a request selects nothing") }
+        if isFirst { throw DatabaseError.misuse("a request selects nothing") }
     }
 
     private mutating func writeSelection(
@@ -190,12 +190,12 @@ extension QueryWriter {
         case .allColumns: writeAllColumns()
         case .allColumnsExcluding(let excluded):
             guard let table = scopes.last?.currentTable else {
-                throw misuse("columns can only be excluded in a request")
+                throw DatabaseError.misuse("columns can only be excluded in a request")
             }
             let all = try columns(of: table.query)
             let columns = all.filter { column in !excluded.contains { $0.isSameName(as: column) } }
             if columns.count == all.count { return writeAllColumns() }
-            if columns.isEmpty { throw misuse("a request selects nothing") }
+            if columns.isEmpty { throw DatabaseError.misuse("a request selects nothing") }
             write(list: columns) { $0.write(column: $1) }
         case .expression(let expression): try write(expression)
         case .named(let expression, let name):
@@ -208,11 +208,13 @@ extension QueryWriter {
             write(list: columns) { $0.write(column: $1) }
         case .of(let table, let selection):
             let index = scopes.last?.tables.firstIndex { $0.identities.contains { $0 === table } }
-            guard let index else { throw misuse("columns are selected from a table that the request doesn't join") }
+            guard let index else {
+                throw DatabaseError.misuse("columns are selected from a table that the request doesn't join")
+            }
             try withCurrent(index) { try $0.write(selection) }
         case .deferred(let selection):
             let selections = try selection(schema)
-            if selections.isEmpty { throw misuse("a request selects nothing") }
+            if selections.isEmpty { throw DatabaseError.misuse("a request selects nothing") }
             try write(list: selections) { try $0.write($1) }
         }
     }
@@ -223,7 +225,8 @@ extension QueryWriter {
         case .table(let name, _): return try schema.columnNames(of: name)
         case .named(_, let columns?) where !columns.isEmpty: return columns
         case .function(_, _, let columns): return columns
-        case .named, .query: throw misuse("the columns of \(query.sourceName) aren't known: name the columns to select")
+        case .named, .query:
+            throw DatabaseError.misuse("the columns of \(query.sourceName) aren't known: name the columns to select")
         }
     }
 
@@ -322,7 +325,7 @@ extension QueryWriter {
         _ alternative: Join.Alternative, of join: Join, _ conditions: [SQLExpression], left: Int, right: Int
     ) throws {
         func conflict() -> DatabaseError {
-            misuse(
+            DatabaseError.misuse(
                 "two associations of a request have the key \(join.key), but find different rows: "
                     + "give one of them another key with forKey(_:)")
         }

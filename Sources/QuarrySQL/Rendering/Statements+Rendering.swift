@@ -8,7 +8,7 @@ extension QueryWriter {
         case .deletion(let query): try write(deletionOf: query, returning: selection)
         case .update(let update):
             guard !update.assignments.isEmpty else {
-                throw misuse("an update of \(update.query.sourceName) has no assignments")
+                throw DatabaseError.misuse("an update of \(update.query.sourceName) has no assignments")
             }
             guard let source = update.source else {
                 return try write(
@@ -36,7 +36,7 @@ extension QueryWriter {
         case .query(let query): try write(insertion.upserts.isEmpty ? query : query.endingInCondition())
         case .values(let rows):
             if let columns = insertion.columns, let row = rows.first, columns.count != row.count {
-                throw misuse(
+                throw DatabaseError.misuse(
                     "an insert into \(insertion.table) has \(columns.count) columns and \(row.count) values a row")
             }
             try write(rows: rows)
@@ -64,7 +64,7 @@ extension QueryWriter {
                 try inlineArguments(since: mark)
             }
         } else if upsert.indexCondition != nil {
-            throw misuse("the condition of a partial index needs the columns of the index")
+            throw DatabaseError.misuse("the condition of a partial index needs the columns of the index")
         }
         guard let assignments = upsert.assignments else { return write(" DO NOTHING") }
         write(" DO UPDATE SET ")
@@ -81,7 +81,7 @@ extension QueryWriter {
     {
         let query = update.query
         guard let table = query.tableName else {
-            throw misuse("\(query.sourceName) isn't a table, and can't be changed")
+            throw DatabaseError.misuse("\(query.sourceName) isn't a table, and can't be changed")
         }
         let clauses = try changedClauses(of: query)
         let source = try derivingJoins(of: source)

@@ -215,9 +215,7 @@ package struct SelectQuery: Sendable {
         for identity in identities {
             guard let given = identity.name else { continue }
             if let name, !name.isSameName(as: given) {
-                throw DatabaseError(
-                    resultCode: .SQLITE_MISUSE,
-                    message: "table \(sourceName) has two names in one request: \(name), \(given)")
+                throw DatabaseError.misuse("table \(sourceName) has two names in one request: \(name), \(given)")
             }
             name = given
         }

@@ -65,13 +65,15 @@ extension ValueList {
 extension QueryWriter {
     /// `VALUES (1, 'Arthur'), (2, 'Barbara')`
     mutating func write(rows: [[SQLExpression]]) throws {
-        guard let first = rows.first, !first.isEmpty else { throw misuse("a list of values has no values") }
+        guard let first = rows.first, !first.isEmpty else {
+            throw DatabaseError.misuse("a list of values has no values")
+        }
         write("VALUES ")
         var index = 0
         try write(list: rows) { writer, row in
             index += 1
             guard row.count == first.count else {
-                throw writer.misuse(
+                throw DatabaseError.misuse(
                     "row \(index) of a list of values has \(row.count) values, and the first has \(first.count)")
             }
             writer.write("(")

@@ -33,7 +33,7 @@ extension TableSchema {
             guard case .column(let column) = part.content else { continue }
             let key = column.name.lowercasedASCII
             guard declared[key] == nil else {
-                throw misuse("column \(column.name) of table \(table.name) is declared twice")
+                throw DatabaseError.misuse("column \(column.name) of table \(table.name) is declared twice")
             }
             declared[key] = column
             order.append(key)
@@ -49,7 +49,7 @@ extension TableSchema {
             if case .constraint(let apply) = part.content { apply(table) }
         }
         guard table.primaryKeyCount <= 1 else {
-            throw misuse("table \(table.name) has \(table.primaryKeyCount) primary keys")
+            throw DatabaseError.misuse("table \(table.name) has \(table.primaryKeyCount) primary keys")
         }
     }
 
@@ -60,11 +60,12 @@ extension TableSchema {
         column.apply(to: definition)
         if type == nil, definition.generated == nil {
             let reason = inferred?.problem ?? "no property of the record has it"
-            throw misuse("column \(column.name) of table \(table.name) needs a type: \(reason)")
+            throw DatabaseError.misuse("column \(column.name) of table \(table.name) needs a type: \(reason)")
         }
         let isInteger = type?.isInteger ?? false
         if let key = definition.primaryKey, key.isAutoincremented, !isInteger {
-            throw misuse("column \(column.name) of table \(table.name) can't be autoincremented: it isn't an INTEGER")
+            throw DatabaseError.misuse(
+                "column \(column.name) of table \(table.name) can't be autoincremented: it isn't an INTEGER")
         }
         guard !column.allowsNull, definition.notNull == nil, definition.generated == nil else { return }
         // Inserting NULL in the rowid column generates a number.
@@ -82,10 +83,6 @@ extension TableSchema {
                 name: name, schemaName: schemaName, table: table, terms: index.terms, options: index.options,
                 condition: index.condition)
         }
-    }
-
-    private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message)
     }
 }
 
