@@ -10,10 +10,12 @@ struct HeldTaskTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A pool whose log is left alone: a checkpoint would wait in line, and take a thread.
+    /// A pool whose log is left alone: a checkpoint would wait in line, and take a thread. No time passes: a shared
+    /// transaction that has taken long ends, and its last task stays on its thread while another one runs the next.
     private func makePool() throws -> DatabasePool {
         var configuration = Configuration()
         configuration.wal = .unmanaged
+        configuration.monotonicClock = ManualMonotonicClock().monotonicClock
         return try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
     }
 
