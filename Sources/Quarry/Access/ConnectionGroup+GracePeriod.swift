@@ -29,7 +29,7 @@ extension ConnectionGroup {
         whenClosed: (@Sendable () -> Void)? = nil
     ) throws {
         guard try beginClosing(groups) else { return }
-        let groups = try withBackups(of: core, groups)
+        let groups = try withWork(of: core, groups)
         var machine = period.makeMachine(groups)
         var step = machine.begin()
         do {
@@ -59,7 +59,7 @@ extension ConnectionGroup {
         whenClosed: (@Sendable () -> Void)? = nil
     ) async throws {
         guard try beginClosing(groups) else { return }
-        let groups = try withBackups(of: core, groups)
+        let groups = try withWork(of: core, groups)
         let token = AccessToken()
         let current = Lock<CurrentWait?>(nil)
         try await withTaskCancellationHandler {
@@ -156,19 +156,20 @@ extension ConnectionGroup {
         return true
     }
 
-    /// Adds the backups of some groups that refuse new ones. They come first: a backup may need accesses to end.
-    private static func withBackups(
+    /// Adds the other work on some groups that refuse more of it. It comes first: a backup may need accesses to end.
+    private static func withWork(
         of core: DatabaseCore, _ groups: [ConnectionGroup]
     ) throws -> [ConnectionGroup] {
-        guard let backups = core.backupsIfMade?.reading(groups) else { return groups }
+        var work: [ConnectionGroup] = []
+        core.parts.forEach { work += $0.work(on: groups) }
         do {
-            for backup in backups { try backup.checkWorkMayEnd() }
+            for group in work { try group.checkWorkMayEnd() }
         } catch {
             abandonClosing(groups, heldCount: 0)
             throw error
         }
-        for backup in backups { backup.state.withLock { $0.machine.phase.beginClosing() } }
-        return backups + groups
+        for group in work { group.state.withLock { $0.machine.phase.beginClosing() } }
+        return work + groups
     }
 
     /// The connections are closed, by this call or by another one.

@@ -83,7 +83,7 @@ final class ConnectionGroup: Sendable {
     /// Ends the work that has the slot of a group without connections; nil for a group of connections.
     let endWork: (@Sendable (DatabaseError) -> Void)?
     /// The gate of a database in a directory; nil for any other.
-    let gate: DirectoryGate?
+    let gate: (any DatabaseGate)?
 
     /// - parameter connections: the connections that are already open.
     /// - parameter endWork: ends the work for which a group without connections is made.
@@ -91,7 +91,7 @@ final class ConnectionGroup: Sendable {
     init(
         _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
         barredGroup: ConnectionGroup? = nil, endWork: (@Sendable (DatabaseError) -> Void)? = nil,
-        gate: DirectoryGate? = nil, open: @escaping @Sendable () throws -> Database
+        gate: (any DatabaseGate)? = nil, open: @escaping @Sendable () throws -> Database
     ) {
         self.name = name
         self.limits = limits

@@ -6,92 +6,25 @@ import Synchronization
 ///
 /// Each connection has it from its opening (`Database.core`). The core holds neither connections nor their owner.
 final class DatabaseCore: Sendable {
-    // Made by their first use: opening a database allocates nothing for them.
-    private let madeJournal = AtomicLazyReference<CommitJournal>()
-    private let madeObservations = AtomicLazyReference<ObservationBroker>()
-
-    /// The commits of the database.
-    var journal: CommitJournal {
-        madeJournal.load() ?? madeJournal.storeIfNil(CommitJournal(setups, isShared: isShared, clock))
-    }
-
-    /// The commits of the database; nil as long as they aren't used.
-    var journalIfMade: CommitJournal? { madeJournal.load() }
-
-    /// The observations of the database.
-    var observations: ObservationBroker {
-        if let made = madeObservations.load() { return made }
-        let observations = madeObservations.storeIfNil(ObservationBroker(journal))
-        // Another thread may have made them first.
-        journal.setObservations(observations)
-        return observations
-    }
-
-    /// The observations of the database; nil if there has been none.
-    var observationsIfMade: ObservationBroker? { madeObservations.load() }
-
-    private let madePinnedReaders = AtomicLazyReference<PinnedReaders>()
-
-    /// The snapshots and stable readers of the database.
-    var pinnedReaders: PinnedReaders { madePinnedReaders.load() ?? madePinnedReaders.storeIfNil(PinnedReaders(clock)) }
-
-    /// The snapshots and stable readers; nil if there has been none.
-    var pinnedReadersIfMade: PinnedReaders? { madePinnedReaders.load() }
-
-    private let madeCachedTables = AtomicLazyReference<CachedTables>()
-
-    /// The cached tables of the database.
-    var cachedTables: CachedTables { madeCachedTables.load() ?? madeCachedTables.storeIfNil(CachedTables()) }
-
-    /// The cached tables of the database; nil if there has been none.
-    var cachedTablesIfMade: CachedTables? { madeCachedTables.load() }
-
-    private let madeBackups = AtomicLazyReference<BackupsInProgress>()
-
-    /// The running backups of the database.
-    var backups: BackupsInProgress { madeBackups.load() ?? madeBackups.storeIfNil(BackupsInProgress()) }
-
-    /// The running backups of the database; nil if there has been none.
-    var backupsIfMade: BackupsInProgress? { madeBackups.load() }
-
-    private let madeTracers = AtomicLazyReference<TracerList>()
-
-    /// The tracers of this database.
-    var tracers: TracerList { madeTracers.load() ?? madeTracers.storeIfNil(TracerList()) }
-
-    /// The tracers of this database; nil if there has been none.
-    var tracersIfMade: TracerList? { madeTracers.load() }
-
-    private let madeCorruption = AtomicLazyReference<CorruptionKeeper>()
-
-    /// Learns of damage of the file.
-    var corruption: CorruptionKeeper {
-        madeCorruption.load() ?? madeCorruption.storeIfNil(CorruptionKeeper(self))
-    }
-
-    /// Learns of damage of the file; nil if there has been no sign of any.
-    var corruptionIfMade: CorruptionKeeper? { madeCorruption.load() }
+    /// The objects that rooms keep with the database. Opening a database allocates nothing for them.
+    let parts = DatabaseParts()
 
     /// The length of the write-ahead log.
     let log = LogGauge()
 
-    /// Runs the keeper's accesses; nil if the log isn't kept. Used with `LogRunners.lock` held.
-    nonisolated(unsafe) var logRunners: LogRunners?
-
-    /// Runs the accesses that handle damage of the file; nil for a database in memory. Used with `LogRunners.lock`
-    /// held.
-    nonisolated(unsafe) var repairRunners: RepairRunners?
+    /// The runners of the queue or pool; nil for a database in memory. Used with `OwnerRunners.lock` held.
+    nonisolated(unsafe) var runnersOfOwner: OwnerRunners?
 
     /// Whether several connections have the content of the database.
-    private let isShared: Bool
+    let isShared: Bool
 
     /// The gate of a database in a directory; nil for any other.
-    let gate: DirectoryGate?
+    let gate: (any DatabaseGate)?
 
     /// The clock of timeouts and durations.
     let clock: MonotonicClock
 
-    init(isShared: Bool, _ clock: MonotonicClock, gate: DirectoryGate? = nil) {
+    init(isShared: Bool, _ clock: MonotonicClock, gate: (any DatabaseGate)? = nil) {
         self.isShared = isShared
         self.clock = clock
         self.gate = gate
@@ -127,18 +60,6 @@ final class DatabaseCore: Sendable {
         // Released here, without the lock: the last reference to a core releases closures of the user.
         _ = consume others
         return core
-    }
-
-    /// Keeps the numbers of commits in the file, if the configuration asks for it.
-    ///
-    /// - parameter database: the connection that writes.
-    func storeCommitNumbers(_ database: Database, followsTask: Bool) throws {
-        guard database.options.storesCommitNumbers else { return }
-        let number = try AccessRunner.frame(database, nil, followsTask: followsTask) { db in
-            if !db.configuration.readonly { try db.storeCommitNumbers() }
-            return db.configuredCommitNumber
-        }
-        journal.storeNumbers(from: number ?? 0)
     }
 
     /// Adds a closure that prepares each connection.
@@ -236,12 +157,6 @@ final class ConnectionContext: Sendable {
         TracerList.deliver(core, configuredTracers, .connections) { _ in .connectionClosed(tracedConnection) }
         // It may have been the last that kept its database from being closed.
         if role == .snapshot { core.gate?.mayBeIdle() }
-    }
-}
-
-extension ConnectionContext: CorruptionListener {
-    func connection(_ db: Database, didFailWith error: DatabaseError) {
-        core?.corruption.connection(db, didFailWith: error)
     }
 }
 

@@ -74,7 +74,8 @@ public final class DatabasePool: GroupWriter {
             path: path, configuration, core, workers, tracers, connections: [.init(database: database)],
             openWriter: { throw DatabaseError.connectionIsClosed() },
             openReader: configuration.readerOpener(path: path, core: core, tracers))
-        core.keepLog(writer, readers: readers, database)
+        core.setOwner(writer, readers: readers, database.configuration)
+        core.keepLog(of: database)
     }
 
     /// A pool without connections, which are opened when they are needed.
@@ -123,7 +124,7 @@ public final class DatabasePool: GroupWriter {
 
     deinit {
         LiveDatabases.remove(writer)
-        core.leaveLog()
+        core.ownerWillEnd()
         if let directory = sharedFile?.directory {
             // The threads are those of the directory.
             directory.gate.poolWillEnd(DatabaseStatistics(of: [writer.group, readers.group], writer, readers: readers))

@@ -141,13 +141,16 @@ public final class DatabaseQueue: GroupWriter {
         writeRequest = AccessRequest(.bare, writePlacement)
         transactionRequest = AccessRequest(
             .write, writePlacement, sharesCommit: configuration.sharesCommits(inMemory: isInMemory))
-        if !isInMemory { core.keepLog(runner, readers: runner, database) }
+        if !isInMemory {
+            core.setOwner(runner, readers: runner, database.configuration)
+            core.keepLog(of: database)
+        }
         LiveDatabases.add(runner)
     }
 
     deinit {
         LiveDatabases.remove(runner)
-        core.leaveLog()
+        core.ownerWillEnd()
         workers.shutDown()
         // Here, even if another thread walks through `LiveDatabases` and has retained the runner.
         _ = runner.group.closeIfUnused()

@@ -160,8 +160,7 @@ extension GroupReader {
 
     /// Ends what depends on the connections, which are closed.
     func didClose() {
-        core.observationsIfMade?.readerDidClose(self)
-        core.journalIfMade?.databaseDidClose(self)
+        core.parts.forEach { $0.databaseDidClose(self) }
     }
 
     @discardableResult

@@ -108,7 +108,7 @@ final class PinnedConnections: Sendable {
         _ = runner.group.closeIfUnused()
         core.pinnedReaders.remove(id)
         runner.workers.shutDown()
-        core.log.keeper?.readerDidEnd()
+        core.logKeeper?.readerDidEnd()
     }
 
     /// The connections see the newest state.

@@ -4,7 +4,7 @@ import QuarryCore
 ///
 /// Each is a group without connections, whose only slot is taken until the backup has ended: closing waits for it as
 /// for the accesses of the groups of connections.
-final class BackupsInProgress: Sendable {
+final class BackupsInProgress: DatabasePart {
     private struct Entry {
         let work: ConnectionGroup
         /// The connections whose closing waits for the backup.
@@ -37,11 +37,16 @@ final class BackupsInProgress: Sendable {
     }
 
     /// The backups that read some groups.
-    func reading(_ groups: [ConnectionGroup]) -> [ConnectionGroup] {
+    func work(on groups: [ConnectionGroup]) -> [ConnectionGroup] {
         entries.withLock { entries in
             entries.filter { entry in groups.contains { $0 === entry.source } }.map(\.work)
         }
     }
+}
+
+extension DatabaseCore {
+    /// The running backups of the database.
+    var backups: BackupsInProgress { part(BackupsInProgress.self) { BackupsInProgress() } }
 }
 
 /// Ends a backup from another thread.

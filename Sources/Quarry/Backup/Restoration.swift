@@ -19,12 +19,12 @@ struct RestoredDatabase: Sendable {
 
     /// The database to which a core belongs; nil if it is being released.
     init?(_ core: DatabaseCore, path: String, _ configuration: Configuration) {
-        guard let (writer, readers) = core.runners else { return nil }
+        guard let runners = core.runners else { return nil }
         self.configuration = configuration
         self.path = path
         self.core = core
-        self.writer = writer
-        barrier = readers === writer ? nil : readers.group
+        writer = runners.writer
+        barrier = runners.readers === writer ? nil : runners.readers.group
     }
 
     /// No other access reads meanwhile. It may take long, so a task never runs it where it is.

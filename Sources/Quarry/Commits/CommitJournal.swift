@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// `CommitClock`, `CommitLog` and `ListeningNeeds` decide. This type takes the lock, asks them, releases the lock, and
 /// acts.
-final class CommitJournal: Sendable {
+final class CommitJournal: DatabasePart {
     private struct State {
         var clock = CommitClock()
         var log = CommitLog()
@@ -63,11 +63,10 @@ final class CommitJournal: Sendable {
     /// The clock of pauses and waits.
     let time: MonotonicClock
 
-    /// - parameter isShared: whether several connections have the content of the database.
-    init(_ setups: ConnectionSetups, isShared: Bool, _ time: MonotonicClock) {
-        self.setups = setups
-        self.time = time
-        needsWillCommit = isShared
+    init(_ core: DatabaseCore) {
+        setups = core.setups
+        time = core.clock
+        needsWillCommit = core.isShared
     }
 
     /// The number of the last commit, in the order in which they are told.

@@ -3,7 +3,7 @@ import QuarryCore
 /// Learns of damage of a database's file, has it checked once, and does what the configuration says.
 ///
 /// `CorruptionStateMachine` decides. Checks run on a thread of the library, and on a connection that can only read.
-final class CorruptionKeeper: Sendable {
+final class CorruptionKeeper: DatabasePart {
     private weak let core: DatabaseCore?
     private let state = Lock(CorruptionStateMachine())
     /// The setup that makes connections refuse writes.
@@ -174,4 +174,18 @@ final class CorruptionKeeper: Sendable {
 extension DatabaseError {
     /// Whether the error says that a file is damaged, or is no database.
     var saysThatFileIsDamaged: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+}
+
+extension DatabaseCore {
+    /// Learns of damage of the file.
+    var corruption: CorruptionKeeper { part(CorruptionKeeper.self) { CorruptionKeeper(self) } }
+
+    /// Learns of damage of the file; nil if there has been no sign of any.
+    var corruptionIfMade: CorruptionKeeper? { part(CorruptionKeeper.self) }
+}
+
+extension ConnectionContext: CorruptionListener {
+    func connection(_ db: Database, didFailWith error: DatabaseError) {
+        core?.corruption.connection(db, didFailWith: error)
+    }
 }

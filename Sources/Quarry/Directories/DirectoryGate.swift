@@ -5,7 +5,7 @@ import Synchronization
 /// The gate of a database in a directory: shut while the database has no place, so that accesses wait.
 ///
 /// A shut gate is a barrier of the database's connections that no access has. `PlaceStateMachine` decides.
-final class DirectoryGate: Sendable {
+final class DirectoryGate: DatabaseGate {
     /// A different number for each database of the process.
     let id: Int
     /// The name in the directory.
@@ -52,29 +52,23 @@ final class DirectoryGate: Sendable {
 
     var lastUse: UInt64 { lastUseTime.load(ordering: .relaxed) }
 
-    // MARK: - Told by the groups, without their locks
+    // MARK: - Called by the groups, without their locks
 
-    /// An access waits behind the gate.
-    ///
-    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
     func accessWaits(_ holder: UInt) {
         guard let directory else { return open() }
         directory.want(self, for: holder)
     }
 
-    /// An access that waited has given up.
     func accessGaveUp() {
         directory?.accessGaveUp(self)
         mayBeIdle()
     }
 
-    /// An access has ended.
     func accessDidEnd() {
         lastUseTime.store(SystemClock.monotonicNanoseconds(), ordering: .relaxed)
         mayBeIdle()
     }
 
-    /// Something else has ended that may have kept the database from being idle.
     func mayBeIdle() {
         if need.exists { directory?.makeRoom() }
     }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// `ChangeLog`, `FetchLine` and `ObservationStateMachine` decide. This type takes the lock, asks them, releases the
 /// lock, and acts.
-final class ObservationBroker: Sendable {
+final class ObservationBroker: DatabasePart {
     private struct State {
         var log = ChangeLog()
         var index = ObservationIndex<RunningObservation>()
@@ -93,7 +93,7 @@ final class ObservationBroker: Sendable {
 
     /// Ends the observations of a reader whose connections are closed: at once, or when the value that it has fetched
     /// is in line for its receiver.
-    func readerDidClose(_ reader: any DatabaseReader) {
+    func databaseDidClose(_ reader: any GroupReader) {
         var work = Work()
         work.failures = state.withLock { state in
             let ended = state.running.values.filter { $0.record.resources?.reader === reader }

@@ -1,7 +1,7 @@
 import QuarryCore
 
 /// The cached tables of a database, as long as they exist.
-final class CachedTables: Sendable {
+final class CachedTables: DatabasePart {
     /// Each removes the records of a table from memory, and returns their number.
     private let members = Lock<[ObjectIdentifier: @Sendable () -> Int]>([:])
 
@@ -25,4 +25,12 @@ final class CachedTables: Sendable {
         let releases = members.withLock { Array($0.values) }
         return releases.reduce(0) { $0 + $1() }
     }
+}
+
+extension DatabaseCore {
+    /// The cached tables of the database.
+    var cachedTables: CachedTables { part(CachedTables.self) { CachedTables() } }
+
+    /// The cached tables of the database; nil if there has been none.
+    var cachedTablesIfMade: CachedTables? { part(CachedTables.self) }
 }

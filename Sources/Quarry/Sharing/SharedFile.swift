@@ -181,7 +181,10 @@ final class SharedFile: Sendable {
             return (state.pool, state.wasClosed)
         }
         // The log's keeper doesn't hold the runners: the pool does, until it has told the keeper of its end.
-        if let pool { core.keepLog(pool.writer, readers: pool.readers, database) }
+        if let pool {
+            core.setOwner(pool.writer, readers: pool.readers, database.configuration)
+            core.keepLog(of: database)
+        }
         if wasClosed { core.journalIfMade?.connectionsWereOpened(of: pool) }
         return database
     }

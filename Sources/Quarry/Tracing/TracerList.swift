@@ -2,7 +2,7 @@ import QuarryCore
 import Synchronization
 
 /// The tracers of one database, or those of the process.
-final class TracerList: Sendable {
+final class TracerList: DatabasePart {
     /// A tracer, until it is removed.
     final class Entry: Sendable {
         let tracer: any DatabaseTracer
@@ -108,4 +108,12 @@ final class TracerList: Sendable {
         }
         _ = consume removed
     }
+}
+
+extension DatabaseCore {
+    /// The tracers of the database.
+    var tracers: TracerList { part(TracerList.self) { TracerList() } }
+
+    /// The tracers of the database; nil if there has been none.
+    var tracersIfMade: TracerList? { part(TracerList.self) }
 }

@@ -10,7 +10,7 @@ extension DatabaseReader {
     ///
     /// Reading it waits for no access, and costs other accesses nothing.
     public var walStatistics: WALStatistics? {
-        guard let core = groupReader?.core, let keeper = core.log.keeper else { return nil }
+        guard let core = groupReader?.core, let keeper = core.logKeeper else { return nil }
         return keeper.statistics(core)
     }
 }
@@ -52,7 +52,7 @@ extension Database {
         _ = try work.maintain(configuration.maintenance, budget: seconds)
         // Afterwards, because maintenance writes.
         let checkpoint = try work.checkpoint(.requested).checkpoint
-        core?.log.keeper?.didMaintain(checkpoint)
+        core?.logKeeper?.didMaintain(checkpoint)
         return checkpoint
     }
 }

@@ -4,7 +4,7 @@ import QuarryCore
 ///
 /// `LogStateMachine` decides. This type takes the lock, asks the machine, releases the lock, and acts. Checkpoints are
 /// accesses of the library to the writer's connection: they run between two writes.
-final class LogKeeper: Sendable {
+final class LogKeeper: DatabasePart {
     private struct State {
         var machine: LogStateMachine
         var statistics = WALStatistics()

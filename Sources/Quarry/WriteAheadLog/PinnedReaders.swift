@@ -2,7 +2,7 @@ import QuarryCore
 import Synchronization
 
 /// The snapshots and stable readers of a database, and its backups.
-final class PinnedReaders: Sendable {
+final class PinnedReaders: DatabasePart {
     /// A snapshot or stable reader, and since when it has had its state.
     struct Entry: Sendable {
         fileprivate let ownKind: WALReader.Kind
@@ -23,7 +23,7 @@ final class PinnedReaders: Sendable {
     private let lastID = Atomic<Int>(0)
     private let clock: MonotonicClock
 
-    init(_ clock: MonotonicClock) { self.clock = clock }
+    fileprivate init(_ clock: MonotonicClock) { self.clock = clock }
 
     /// Adds a reader, which has its state from now on.
     func add(_ kind: WALReader.Kind, label: String, _ loss: SnapshotLoss, _ group: ConnectionGroup) -> Int {
@@ -85,4 +85,12 @@ final class SnapshotLoss: Sendable {
             return true
         }
     }
+}
+
+extension DatabaseCore {
+    /// The snapshots and stable readers of the database.
+    var pinnedReaders: PinnedReaders { part(PinnedReaders.self) { PinnedReaders(clock) } }
+
+    /// The snapshots and stable readers; nil if there has been none.
+    var pinnedReadersIfMade: PinnedReaders? { part(PinnedReaders.self) }
 }

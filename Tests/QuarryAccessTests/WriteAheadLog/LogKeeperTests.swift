@@ -182,7 +182,7 @@ import Testing
         let file = try DatabaseQueue(path: folder.file("a"))
         for queue in [memory, file] {
             try queue.write { db in try db.execute(sql: "CREATE TABLE page (a)") }
-            #expect(queue.core.log.keeper == nil && queue.walStatistics == nil)
+            #expect(queue.core.logKeeper == nil && queue.walStatistics == nil)
             #expect(try queue.maintain() == nil)
         }
         // A queue on a file that has been in WAL mode keeps its log.

@@ -40,7 +40,7 @@ struct LogOfTest: Sendable {
 
     var pool: DatabasePool { writer as! DatabasePool }
 
-    var keeper: LogKeeper? { writer.core.log.keeper }
+    var keeper: LogKeeper? { writer.core.logKeeper }
 
     /// The bytes of the file of the log.
     var fileSize: Int {

@@ -223,7 +223,7 @@ import Testing
         }
         isBlocking.update { $0 = true }
         try await until("the maintenance runs") {
-            _ = database.pool.core.log.keeper?.tick()
+            _ = database.pool.core.logKeeper?.tick()
             return isRunning.isReached
         }
         let task = Task { try await closing.run(database) }
