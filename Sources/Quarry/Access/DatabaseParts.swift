@@ -16,12 +16,19 @@ protocol DatabasePart: AnyObject, Sendable {
     /// The work beside accesses that needs some connections. Closing them waits for it: it comes as groups without
     /// connections.
     func work(on groups: [ConnectionGroup]) -> [ConnectionGroup]
+
+    /// Removes records from memory that can be fetched again.
+    ///
+    /// - returns: their number.
+    func releaseRecords() -> Int
 }
 
 extension DatabasePart {
     func databaseDidClose(_ reader: any GroupReader) {}
 
     func work(on groups: [ConnectionGroup]) -> [ConnectionGroup] { [] }
+
+    func releaseRecords() -> Int { 0 }
 }
 
 /// The parts of a database, found by their class. None is removed, so looking for one takes no lock.

@@ -106,9 +106,7 @@ extension AccessRunner {
             }
         }
         group.emptyIdle(parts, &released)
-        if parts.contains(.records), let tables = core.cachedTablesIfMade {
-            released.removedRecords += tables.releaseRecords()
-        }
+        if parts.contains(.records) { core.parts.forEach { released.removedRecords += $0.releaseRecords() } }
     }
 }
 
@@ -135,20 +133,6 @@ extension ConnectionGroup {
             let empty = { (db: Database) in db.release(pages: pages, statements: statements) }
             if (try? AccessRunner.frame(lease.database, nil, empty)) != nil { released.emptiedConnections += 1 }
             release(lease)
-        }
-    }
-}
-
-/// The lack of memory or of file descriptors while a connection is opened.
-enum ResourceShortage {
-    /// Whether a connection couldn't be opened because the process has no memory or too few file descriptors
-    /// left.
-    static func isCause(of error: DatabaseError) -> Bool {
-        if error.extendedResultCode == .SQLITE_IOERR_NOMEM { return true }
-        return switch error.resultCode.primaryResultCode {
-        case .SQLITE_NOMEM: true
-        case .SQLITE_CANTOPEN, .SQLITE_IOERR: FileSystem.isShortOfDescriptors
-        default: false
         }
     }
 }
