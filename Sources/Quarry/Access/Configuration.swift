@@ -227,13 +227,6 @@ public struct Configuration: Sendable {
     /// ```
     public var otherProcesses = OtherProcesses.watched
 
-    /// Where the numbers of commits come from. See `CommitNumber`.
-    ///
-    /// ```swift
-    /// config.commitNumbers = .stored // the same in each process, and after a restart
-    /// ```
-    public var commitNumbers = CommitNumbers.counted
-
     // MARK: - Waiting
 
     /// The reaction to a lock that another connection holds.
@@ -343,39 +336,15 @@ public struct Configuration: Sendable {
     /// The clock of the keeper of the log, for tests that let it tick themselves.
     var logClock = IdleClock.logs
 
-    /// Set by `onWALEvent`.
-    var walEventHandler: (@Sendable (WALEvent) -> Void)?
-
-    // MARK: - Tracing
-
-    /// The tracers of a database, from its opening. See `DatabaseTracer`.
-    ///
-    /// ```swift
-    /// config.tracers = [SlowLog()]
-    /// ```
-    public var tracers: [any DatabaseTracer] = []
-
-    // MARK: - Damaged files
-
-    /// The reaction to damage of the file that a check has confirmed. See `CorruptionPolicy`.
-    ///
-    /// ```swift
-    /// config.corruptionPolicy = .readOnly
-    /// ```
-    public var corruptionPolicy = CorruptionPolicy.report
-
-    /// Set by `onCorruption`.
-    var corruptionHandler: (@Sendable (CorruptionEvent) -> Void)?
-
-    // MARK: - Schema
-
-    /// Supplies facts that the schema lacks: the primary keys of views.
-    public var schemaSource: (any DatabaseSchemaSource)?
-
     // MARK: - Privacy
 
     /// Whether errors and traces show the arguments of statements, and errors the values of rows.
     public var publicStatementArguments = false
+
+    // MARK: - Settings of other rooms
+
+    /// The settings that rooms above this one declare in extensions of `Configuration`.
+    var settings = ConfigurationSettings()
 }
 
 extension Configuration {

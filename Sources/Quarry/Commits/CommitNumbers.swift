@@ -25,3 +25,15 @@ public enum CommitNumbers: Sendable {
     /// or pool goes on with the higher of both. `restore(from:)` writes the next number.
     case stored
 }
+
+extension Configuration {
+    /// Where the numbers of commits come from. See `CommitNumber`.
+    ///
+    /// ```swift
+    /// config.commitNumbers = .stored // the same in each process, and after a restart
+    /// ```
+    public var commitNumbers: CommitNumbers {
+        get { settings[CommitNumbers.self] ?? .counted }
+        set { settings[CommitNumbers.self] = newValue }
+    }
+}

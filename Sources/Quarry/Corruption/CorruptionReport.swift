@@ -92,6 +92,22 @@ public enum CorruptionAction: Sendable, Hashable {
 }
 
 extension Configuration {
+    /// The reaction to damage of the file that a check has confirmed. See `CorruptionPolicy`.
+    ///
+    /// ```swift
+    /// config.corruptionPolicy = .readOnly
+    /// ```
+    public var corruptionPolicy: CorruptionPolicy {
+        get { settings[CorruptionPolicy.self] ?? .report }
+        set { settings[CorruptionPolicy.self] = newValue }
+    }
+
+    /// Set by `onCorruption`.
+    var corruptionHandler: (@Sendable (CorruptionEvent) -> Void)? {
+        get { settings[CorruptionHandler.self]?.receive }
+        set { settings[CorruptionHandler.self] = newValue.map(CorruptionHandler.init) }
+    }
+
     /// Whether damage that errors show has a receiver.
     var handlesCorruption: Bool {
         if case .report = corruptionPolicy { corruptionHandler != nil } else { true }
@@ -114,4 +130,8 @@ extension Configuration {
     public mutating func onCorruption(_ handler: @escaping @Sendable (CorruptionEvent) -> Void) {
         corruptionHandler = handler
     }
+}
+
+private struct CorruptionHandler: Sendable {
+    let receive: @Sendable (CorruptionEvent) -> Void
 }

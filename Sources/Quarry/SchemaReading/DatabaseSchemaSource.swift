@@ -76,6 +76,18 @@ private struct SchemaSources<First: DatabaseSchemaSource, Second: DatabaseSchema
     }
 }
 
+extension Configuration {
+    /// Supplies facts that the schema lacks: the primary keys of views.
+    public var schemaSource: (any DatabaseSchemaSource)? {
+        get { settings[SchemaSourceSetting.self]?.source }
+        set { settings[SchemaSourceSetting.self] = newValue.map(SchemaSourceSetting.init) }
+    }
+}
+
+private struct SchemaSourceSetting: Sendable {
+    let source: any DatabaseSchemaSource
+}
+
 extension Database {
     /// The current source: the one set by `withSchemaSource`, or the configuration's.
     public var schemaSource: (any DatabaseSchemaSource)? {

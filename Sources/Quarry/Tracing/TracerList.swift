@@ -117,3 +117,19 @@ extension DatabaseCore {
     /// The tracers of the database; nil if there has been none.
     var tracersIfMade: TracerList? { part(TracerList.self) }
 }
+
+extension Configuration {
+    /// The tracers of a database, from its opening. See `DatabaseTracer`.
+    ///
+    /// ```swift
+    /// config.tracers = [SlowLog()]
+    /// ```
+    public var tracers: [any DatabaseTracer] {
+        get { settings[ConfiguredTracers.self]?.tracers ?? [] }
+        set { settings[ConfiguredTracers.self] = newValue.isEmpty ? nil : ConfiguredTracers(tracers: newValue) }
+    }
+}
+
+private struct ConfiguredTracers: Sendable {
+    let tracers: [any DatabaseTracer]
+}

@@ -141,7 +141,16 @@ extension Configuration {
     /// The closure runs on a thread of the library, which has no connection meanwhile.
     ///
     /// - parameter handler: replaces an earlier one.
-    public mutating func onWALEvent(_ handler: @escaping @Sendable (WALEvent) -> Void) { walEventHandler = handler }
+    public mutating func onWALEvent(_ handler: @escaping @Sendable (WALEvent) -> Void) {
+        settings[WALEventHandler.self] = WALEventHandler(receive: handler)
+    }
+
+    /// Set by `onWALEvent`.
+    var walEventHandler: (@Sendable (WALEvent) -> Void)? { settings[WALEventHandler.self]?.receive }
+}
+
+private struct WALEventHandler: Sendable {
+    let receive: @Sendable (WALEvent) -> Void
 }
 
 extension Configuration.WriteAheadLog {
