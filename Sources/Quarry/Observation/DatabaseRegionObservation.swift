@@ -32,7 +32,7 @@ public struct DatabaseRegionObservation: Sendable {
         in writer: any DatabaseWriter, onError: @escaping @Sendable (any Error) -> Void,
         onChange: @escaping @Sendable (Database) -> Void
     ) -> AnyDatabaseCancellable {
-        let start = RegionObservationStart(regions, onError, onChange)
+        let start = RegionObservationStart(self, onError, onChange)
         if let db = (writer.groupReader as? any GroupWriter)?.writer.group.ownedConnection {
             start.begin(db)
         } else {
@@ -40,13 +40,26 @@ public struct DatabaseRegionObservation: Sendable {
         }
         return AnyDatabaseCancellable { start.cancel() }
     }
+
+    /// Begins the observation on the writer's connection.
+    ///
+    /// - throws: if the region can't be found out.
+    func begin(_ db: Database, onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable {
+        let observer = RegionObserver(try databaseRegion(db), onChange: onChange)
+        try db.add(regionObserver: observer)
+        return AnyDatabaseCancellable { observer.cancel() }
+    }
+
+    fileprivate func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+        try regions.reduce(into: DatabaseRegion()) { $0.formUnion(try $1.databaseRegion(db)) }
+    }
 }
 
 /// An observation of regions, which waits for the writer or has begun.
 private final class RegionObservationStart: Sendable {
     private enum State {
         case waiting(
-            regions: [any DatabaseRegionConvertible], onError: @Sendable (any Error) -> Void,
+            observation: DatabaseRegionObservation, onError: @Sendable (any Error) -> Void,
             onChange: @Sendable (Database) -> Void)
         case observing(RegionObserver)
         case ended
@@ -55,17 +68,16 @@ private final class RegionObservationStart: Sendable {
     private let state: Lock<State>
 
     init(
-        _ regions: [any DatabaseRegionConvertible], _ onError: @escaping @Sendable (any Error) -> Void,
+        _ observation: DatabaseRegionObservation, _ onError: @escaping @Sendable (any Error) -> Void,
         _ onChange: @escaping @Sendable (Database) -> Void
     ) {
-        state = Lock(.waiting(regions: regions, onError: onError, onChange: onChange))
+        state = Lock(.waiting(observation: observation, onError: onError, onChange: onChange))
     }
 
     func begin(_ db: Database) {
-        guard case .waiting(let regions, let onError, let onChange) = state.withLock({ $0 }) else { return }
+        guard case .waiting(let observation, let onError, let onChange) = state.withLock({ $0 }) else { return }
         do {
-            let region = try regions.reduce(into: DatabaseRegion()) { $0.formUnion(try $1.databaseRegion(db)) }
-            let observer = RegionObserver(region, onChange: onChange)
+            let observer = RegionObserver(try observation.databaseRegion(db), onChange: onChange)
             let isCancelled = state.withLock { state in
                 if case .ended = state { return true }
                 state = .observing(observer)

@@ -46,25 +46,15 @@ extension Outbox {
         let database = writer.groupReader
         if let database { database.core.journal.add(others, of: database) }
         defer { database?.core.journal.remove(others) }
-        let isObserving = Lock(false)
         var observation: AnyDatabaseCancellable?
         defer { observation?.cancel() }
         var ended: EndedDelivery?
         var ready: OutboxTables.Next?
         var failureCount = 0
         while true {
-            // Begins before the look, so that no message comes unnoticed in between. A busy database may have refused
-            // it.
-            if !isObserving.withLock({ $0 }) {
-                isObserving.withLock { $0 = true }
-                observation = DatabaseRegionObservation(tracking: Table(name)).start(in: writer) { error in
-                    isObserving.withLock { $0 = false }
-                    if !((error as? DatabaseError)?.mayPass ?? false) { alarm.ring() }
-                } onChange: { _ in
-                    alarm.ring()
-                }
-            }
             do {
+                // Begins before the look, so that no message comes unnoticed in between.
+                if observation == nil { observation = try await observe(writer) { alarm.ring() } }
                 if let delivery = ended {
                     let outcome = try await note(delivery, writer, options, leasesNext: true)
                     ended = nil
@@ -114,6 +104,14 @@ extension Outbox {
         case .lost: return 0
         case .failed(let error): throw error
         }
+    }
+
+    /// Calls `onChange` after each commit of this process that changes the messages, from now on.
+    private func observe(
+        _ writer: any DatabaseWriter, _ onChange: @escaping @Sendable () -> Void
+    ) async throws -> AnyDatabaseCancellable {
+        let observation = DatabaseRegionObservation(tracking: Table(name))
+        return try await writer.writeWithoutTransaction { db in try observation.begin(db) { _ in onChange() } }
     }
 
     /// Leases messages, unless that is done.
