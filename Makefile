@@ -133,11 +133,11 @@ stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching te
 		$(TEST_BUILT) --filter '$(or $(FILTER),QuarryStressTests)'
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a separate build folder
-	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
+	QUARRY_TEST_TIME_FACTOR=4 TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
 		$(TEST_AT_ONCE) --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
 test-asan: setup ## Run the tests under the address and leak sanitizers, in a separate build folder
-	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
+	QUARRY_TEST_TIME_FACTOR=4 LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
 		$(TEST_AT_ONCE) --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
 
 fuzz: setup ## Fuzz the code that reads text, SQL and values (SECONDS=30 each; TARGET=dates: one target)

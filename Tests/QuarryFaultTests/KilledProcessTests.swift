@@ -5,7 +5,7 @@ import Testing
 
 /// A process that commits is killed, 100 times on one file for each kind of database: the file has each commit that the
 /// process has reported, and at most one more.
-@Suite("Killed processes", .timeLimit(.minutes(10)), .serialized) struct KilledProcessTests {
+@Suite("Killed processes", .timeLimit(.minutes(3 * TestTime.factor)), .serialized) struct KilledProcessTests {
     /// The work of the process between commits, and how often it is killed.
     static let works = [("commit", 30), ("checkpoint", 30), ("vacuum", 20), ("open", 20)]
 

@@ -5,7 +5,8 @@ import Testing
 
 /// Processes that migrate one file: killed in the midst of it, or several at once. After each migration that was told
 /// of, the file has all that it does, and nothing of the one that was interrupted.
-@Suite("Processes that migrate", .timeLimit(.minutes(10)), .serialized) struct MigratingProcessesTests {
+@Suite("Processes that migrate", .timeLimit(.minutes(3 * TestTime.factor)), .serialized) struct MigratingProcessesTests
+{
     private struct Broken: Error, CustomStringConvertible {
         var description: String
     }

@@ -37,7 +37,7 @@ public final class Step: Sendable {
 
     /// How many seconds to wait for what is never reached. A machine that is busy with all tests at once runs some task
     /// for the first time after a minute.
-    public static let patience = 120.0
+    public static let patience = 120.0 * Double(TestTime.factor)
 
     /// The step, in words.
     public let name: String

@@ -108,7 +108,7 @@ package struct AllocationThreshold: Sendable {
         "10.10": .init(14),
         "10.11": .init(15),
         "10.12": .init(22),
-        "10.13": .init(13_010),
+        "10.13": .init(13_009.5),
         "11.1": .init(3.01),
         "11.2": .init(380.1),
         "11.3": .init(777.1),

@@ -10,7 +10,7 @@ enum QuarryAllocations {
     /// Small, so that all rows take seconds; large enough that what a pass itself allocates vanishes in its operations.
     private static let scale = 0.1
 
-    /// How long a row is counted again whose count depends on chance.
+    /// How long a row is counted again in which clients meet.
     private static let patience = Duration.seconds(60)
 
     static func main() {
@@ -44,14 +44,11 @@ enum QuarryAllocations {
         for row in rows {
             var count = AllocationCount(try harness.runUntimed(row))
             print(count.line)
-            // Where clients meet, chance decides how many wait, and in row 10.13 how many checkpoints run; a change
-            // that allocates more does so each time.
+            // Where clients meet, chance decides how many wait; a change that allocates more does so each time.
             // Now and then a line of tasks doesn't end for seconds, for C's actor neither: so for a while it is tried
             // again.
             let start = ContinuousClock.now
-            while row.clients > 1 || row.task == .advanceOverCommits, !count.violations.isEmpty,
-                start.duration(to: .now) < patience
-            {
+            while row.clients > 1, !count.violations.isEmpty, start.duration(to: .now) < patience {
                 Thread.sleep(forTimeInterval: 1)
                 count = AllocationCount(try harness.runUntimed(row))
                 print(count.line)

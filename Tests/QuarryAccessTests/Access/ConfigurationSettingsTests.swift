@@ -38,6 +38,9 @@ import Testing
         second.schemaSource = nil
         second.tracers = []
         second.corruptionHandler = nil
+        second.tracers.append(Silent())
+        #expect(first.tracers.count == 1 && second.tracers.count == 1)
+        second.tracers.removeAll()
         #expect(first.commitNumbers == .stored && second.commitNumbers == .counted)
         #expect(first.schemaSource is Keys && second.schemaSource == nil)
         #expect(first.tracers.count == 1 && second.tracers.isEmpty)

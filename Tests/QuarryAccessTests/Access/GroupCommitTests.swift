@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryCore
 
 /// Asynchronous writes that wait in line share a transaction.
-@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct GroupCommitTests {
     struct Failure: Error {}
 
     let folder = try! TemporaryFolder()

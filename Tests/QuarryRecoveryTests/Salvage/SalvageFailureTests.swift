@@ -8,7 +8,7 @@ import Testing
 
 /// Every operation on the disk fails during a salvage, one run for each: the source is untouched, and the target whole
 /// or absent.
-@Suite("Salvage on a failing disk", .timeLimit(.minutes(15))) struct SalvageFailureTests {
+@Suite("Salvage on a failing disk", .timeLimit(.minutes(5 * TestTime.factor))) struct SalvageFailureTests {
     private let folder: TemporaryFolder
     private let targets: TemporaryFolder
     private var target: String { targets.file("new") }
