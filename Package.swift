@@ -12,7 +12,10 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Quarry", targets: ["Quarry"]),
+        .library(name: "QuarryCaching", targets: ["QuarryCaching"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
+        .library(name: "QuarryOutbox", targets: ["QuarryOutbox"]),
+        .library(name: "QuarryTables", targets: ["QuarryTables"]),
         .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
         .library(name: "QuarryCluster", targets: ["QuarryCluster"]),
     ],
@@ -31,8 +34,15 @@ let package = Package(
         // The library's API: queues, pools and snapshots, records, migrations, and all code that needs Foundation.
         .target(name: "Quarry", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
 
-        // Documents by collection and key. A product of its own: programs without documents don't build it.
+        // Products of their own: programs that don't use them don't build them.
+        // Tables whose last used records are in memory.
+        .target(name: "QuarryCaching", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
+        // Documents by collection and key.
         .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
+        // Messages that are written with a change and delivered afterwards.
+        .target(name: "QuarryOutbox", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
+        // Tables whose verbs have a database.
+        .target(name: "QuarryTables", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
 
         // The messages between clients and nodes of a dqlite cluster, as bytes. The package in Cluster needs it, too.
         .target(name: "QuarryClusterWire", swiftSettings: settings),
@@ -49,7 +59,8 @@ let package = Package(
         // process, and let several of them share a file.
         .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
         .executableTarget(
-            name: "QuarryTestProcess", dependencies: ["CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryReplica"],
+            name: "QuarryTestProcess",
+            dependencies: ["CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryReplica"],
             path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
 
@@ -89,14 +100,18 @@ let package = Package(
         // The tests of Quarry are in five targets. This one also has observation, the write-ahead log and tracing.
         .testTarget(
             name: "QuarryAccessTests",
-            dependencies: ["Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryTestSupport"],
+            dependencies: [
+                "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox",
+                "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         // Records and requests, schemas, full text, dumps.
         .testTarget(
             name: "QuarryRecordsTests",
             dependencies: [
-                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarrySQL", "QuarryTestSupport",
+                "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarrySQL",
+                "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -108,20 +123,23 @@ let package = Package(
         // Databases that several parts of a program share, and directories of databases.
         .testTarget(
             name: "QuarrySharedTests",
-            dependencies: ["Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryTestSupport"],
+            dependencies: [
+                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         // The other folders, and tests that use several of them: documentation, bad input, random statements.
         .testTarget(
             name: "QuarryTests",
             dependencies: [
-                "CSQLite", "FuzzProperties", "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
-                "QuarryTestSupport",
+                "CSQLite", "FuzzProperties", "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations",
+                "QuarryFixtures", "QuarryOutbox", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
         .testTarget(
-            name: "QuarryDocumentsTests", dependencies: ["Quarry", "QuarryDocuments", "QuarryTestSupport"],
+            name: "QuarryDocumentsTests",
+            dependencies: ["Quarry", "QuarryCaching", "QuarryDocuments", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // A node that speaks dqlite's protocol over a file, with faults at chosen requests.
@@ -131,9 +149,8 @@ let package = Package(
         .testTarget(
             name: "QuarryClusterTests",
             dependencies: [
-                "Quarry", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire", "QuarryCore",
-                "QuarryDocuments",
-                "QuarryTestSupport",
+                "Quarry", "QuarryCaching", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire",
+                "QuarryCore", "QuarryDocuments", "QuarryOutbox", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -148,7 +165,7 @@ let package = Package(
         // Failing disks, lost power, killed processes, exhausted memory.
         .testTarget(
             name: "QuarryFaultTests",
-            dependencies: ["Quarry", "QuarryDocuments", "QuarryTestProcess", "QuarryTestSupport"],
+            dependencies: ["Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryTestProcess", "QuarryTestSupport"],
             swiftSettings: settings),
 
         // Load: many tasks and threads for some time, and the resources they leave behind.

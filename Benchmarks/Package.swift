@@ -45,7 +45,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "QuarryWorkloads",
-            dependencies: ["BenchSupport", .product(name: "Quarry", package: "Quarry")],
+            dependencies: [
+                "BenchSupport", .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryCaching", package: "Quarry"),
+            ],
             swiftSettings: settings + [.define("BENCH_QUARRY")]),
 
         .executableTarget(

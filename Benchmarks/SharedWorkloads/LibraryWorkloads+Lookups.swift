@@ -2,6 +2,7 @@ import BenchSupport
 
 #if BENCH_QUARRY
     import Quarry
+    import QuarryCaching
 #else
     import GRDB
 #endif

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryOutbox
 import QuarryTestSupport
 import Testing
 

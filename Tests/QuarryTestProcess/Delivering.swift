@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryOutbox
 
 /// Delivers the messages of an outbox, and says each of them, until it is killed.
 func deliverForever(path: String, kind: DatabaseKind) throws {

@@ -1,9 +1,9 @@
 import QuarryCore
 
 /// The way an access is made: how it begins and ends, where it runs, and which connections must be idle meanwhile.
-struct AccessRequest: Sendable {
+package struct AccessRequest: Sendable {
     /// The way an access begins and ends.
-    enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// On the connection as it is: the body begins its own transactions.
         case bare
         /// A read in its own transaction, which sees the state of its first statement.
@@ -19,7 +19,7 @@ struct AccessRequest: Sendable {
     }
 
     /// The requester of an access.
-    enum Origin: Sendable {
+    package enum Origin: Sendable {
         /// The program.
         case user
         /// The program, which goes on with a write that has let others write: it waits as long as it has to.
@@ -31,7 +31,7 @@ struct AccessRequest: Sendable {
     }
 
     /// Where an asynchronous access runs.
-    enum Placement: Sendable {
+    package enum Placement: Sendable {
         /// Where its task runs.
         case inline
         /// On the library's threads.
@@ -54,7 +54,7 @@ struct AccessRequest: Sendable {
 
     /// - parameter mayStay: false for an access whose task lets others go first. It goes back to Swift's threads then,
     ///   as they have to: otherwise it would ask for its connection again before they are awake.
-    init(
+    package init(
         _ kind: Kind, _ placement: Placement = .offloaded, origin: Origin = .user, sharesCommit: Bool = false,
         mayStay: Bool = true
     ) {

@@ -2,8 +2,8 @@ import QuarryCore
 import Synchronization
 
 /// Runs accesses on the connections of a group: takes a lease, frames the access, releases the lease.
-final class AccessRunner: Sendable {
-    let group: ConnectionGroup
+package final class AccessRunner: Sendable {
+    package let group: ConnectionGroup
     let workers: WorkerThreads
     /// The part of the database that its connections share.
     let core: DatabaseCore
@@ -221,7 +221,7 @@ final class AccessRunner: Sendable {
     /// Runs an access of the library in its own task, on the library's threads.
     ///
     /// - parameter whenReleased: called when the connection is given back, with the error of the access.
-    func enqueue(
+    package func enqueue(
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         whenReleased: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {

@@ -4,7 +4,7 @@ import Synchronization
 /// Connections of one kind, and the queue of accesses that wait for one: the writer of a database, or its readers.
 ///
 /// `LeaseStateMachine` decides. This type takes the lock, asks the machine, releases the lock, and acts.
-final class ConnectionGroup: Sendable {
+package final class ConnectionGroup: Sendable {
     typealias Machine = LeaseStateMachine<any LeaseWaiter>
 
     struct State {
@@ -115,7 +115,7 @@ final class ConnectionGroup: Sendable {
     // MARK: - State
 
     /// The connection that this thread has, if it has one.
-    var ownedConnection: Database? {
+    package var ownedConnection: Database? {
         state.withLock { state in
             state.connections.first { $0?.database.isOwned ?? false } ?? nil
         }?.database

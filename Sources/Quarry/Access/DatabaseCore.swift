@@ -5,7 +5,7 @@ import Synchronization
 /// pool. The queues of one named database in memory share one, because they share its content.
 ///
 /// Each connection has it from its opening (`Database.core`). The core holds neither connections nor their owner.
-final class DatabaseCore: Sendable {
+package final class DatabaseCore: Sendable {
     /// The objects that rooms keep with the database. Opening a database allocates nothing for them.
     let parts = DatabaseParts()
 

@@ -9,7 +9,7 @@ import Synchronization
 ///     var backups: BackupsInProgress { part(BackupsInProgress.self) { BackupsInProgress() } }
 /// }
 /// ```
-protocol DatabasePart: AnyObject, Sendable {
+package protocol DatabasePart: AnyObject, Sendable {
     /// The connections of a queue, a pool or a snapshot of the database were closed.
     func databaseDidClose(_ reader: any GroupReader)
 
@@ -24,11 +24,11 @@ protocol DatabasePart: AnyObject, Sendable {
 }
 
 extension DatabasePart {
-    func databaseDidClose(_ reader: any GroupReader) {}
+    package func databaseDidClose(_ reader: any GroupReader) {}
 
-    func work(on groups: [ConnectionGroup]) -> [ConnectionGroup] { [] }
+    package func work(on groups: [ConnectionGroup]) -> [ConnectionGroup] { [] }
 
-    func releaseRecords() -> Int { 0 }
+    package func releaseRecords() -> Int { 0 }
 }
 
 /// The parts of a database, found by their class. None is removed, so looking for one takes no lock.
@@ -84,8 +84,8 @@ struct DatabaseParts: ~Copyable, Sendable {
 
 extension DatabaseCore {
     /// The part of a class; nil if there is none yet.
-    func part<Part: DatabasePart>(_ type: Part.Type) -> Part? { parts.part(type) }
+    package func part<Part: DatabasePart>(_ type: Part.Type) -> Part? { parts.part(type) }
 
     /// The part of a class, which is made if there is none. Two threads may each make one: the first is kept.
-    func part<Part: DatabasePart>(_ type: Part.Type, make: () -> Part) -> Part { parts.part(type, make: make) }
+    package func part<Part: DatabasePart>(_ type: Part.Type, make: () -> Part) -> Part { parts.part(type, make: make) }
 }

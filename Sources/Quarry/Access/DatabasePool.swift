@@ -21,15 +21,15 @@ public final class DatabasePool: GroupWriter {
     /// The path of the file.
     public let path: String
 
-    let writer: AccessRunner
-    let readers: AccessRunner
-    let core: DatabaseCore
-    let workers: WorkerThreads
+    package let writer: AccessRunner
+    package let readers: AccessRunner
+    package let core: DatabaseCore
+    package let workers: WorkerThreads
     /// The file of a `SharedDatabase`, whose connections are opened when they are needed; nil for any other pool.
     let sharedFile: SharedFile?
-    let readRequest: AccessRequest
-    let writeRequest: AccessRequest
-    let transactionRequest: AccessRequest
+    package let readRequest: AccessRequest
+    package let writeRequest: AccessRequest
+    package let transactionRequest: AccessRequest
 
     /// Opens a file. Unless the pool is read-only, this creates the file if it is missing, and switches it to WAL mode.
     ///
@@ -199,10 +199,10 @@ public final class DatabasePool: GroupWriter {
 
 extension DatabasePool {
     /// The writer's connection is closed last: closing it moves the log into the database and removes it.
-    var groups: [ConnectionGroup] { [writer.group, readers.group] }
-    var ownedConnection: Database? { readers.group.ownedConnection ?? writer.group.ownedConnection }
-    var unsafeReadRequest: AccessRequest { writeRequest }
-    var barrierRequest: AccessRequest { AccessRequest(barrier: readers.group) }
+    package var groups: [ConnectionGroup] { [writer.group, readers.group] }
+    package var ownedConnection: Database? { readers.group.ownedConnection ?? writer.group.ownedConnection }
+    package var unsafeReadRequest: AccessRequest { writeRequest }
+    package var barrierRequest: AccessRequest { AccessRequest(barrier: readers.group) }
 }
 
 extension Configuration {

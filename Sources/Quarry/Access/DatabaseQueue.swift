@@ -20,11 +20,11 @@ public final class DatabaseQueue: GroupWriter {
 
     /// Runs all accesses.
     let runner: AccessRunner
-    let core: DatabaseCore
-    let workers: WorkerThreads
-    let readRequest: AccessRequest
-    let writeRequest: AccessRequest
-    let transactionRequest: AccessRequest
+    package let core: DatabaseCore
+    package let workers: WorkerThreads
+    package let readRequest: AccessRequest
+    package let writeRequest: AccessRequest
+    package let transactionRequest: AccessRequest
 
     // MARK: - Opening
 
@@ -243,12 +243,12 @@ public final class DatabaseQueue: GroupWriter {
 }
 
 extension DatabaseQueue {
-    var readers: AccessRunner { runner }
-    var writer: AccessRunner { runner }
-    var groups: [ConnectionGroup] { [runner.group] }
-    var ownedConnection: Database? { runner.group.ownedConnection }
-    var unsafeReadRequest: AccessRequest { writeRequest }
-    var barrierRequest: AccessRequest { writeRequest }
+    package var readers: AccessRunner { runner }
+    package var writer: AccessRunner { runner }
+    package var groups: [ConnectionGroup] { [runner.group] }
+    package var ownedConnection: Database? { runner.group.ownedConnection }
+    package var unsafeReadRequest: AccessRequest { writeRequest }
+    package var barrierRequest: AccessRequest { writeRequest }
 }
 
 extension String {

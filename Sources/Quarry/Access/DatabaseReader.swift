@@ -133,7 +133,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
 
 /// A reader whose accesses run on connection groups: a queue, a pool, a snapshot. A type that conforms has its groups
 /// and requests, and inherits the methods of `DatabaseReader`.
-protocol GroupReader: DatabaseReader {
+package protocol GroupReader: DatabaseReader {
     /// Runs the reads.
     var readers: AccessRunner { get }
     /// The part that all connections of the database share.
@@ -204,7 +204,7 @@ extension GroupReader {
 
 extension DatabaseReader {
     /// The reader itself, or the one that it forwards to; nil for a type of another module.
-    var groupReader: (any GroupReader)? {
+    package var groupReader: (any GroupReader)? {
         if let reader = self as? any GroupReader { return reader }
         return (self as? any ForwardingReader)?.base.groupReader
     }

@@ -53,13 +53,13 @@ extension PinnedReader {
     /// The path of the file.
     public var path: String { connections.path }
 
-    var readers: AccessRunner { connections.runner }
-    var core: DatabaseCore { connections.core }
-    var workers: WorkerThreads { connections.runner.workers }
-    var groups: [ConnectionGroup] { [readers.group] }
-    var ownedConnection: Database? { readers.group.ownedConnection }
-    var readRequest: AccessRequest { connections.request }
-    var unsafeReadRequest: AccessRequest { connections.request }
+    package var readers: AccessRunner { connections.runner }
+    package var core: DatabaseCore { connections.core }
+    package var workers: WorkerThreads { connections.runner.workers }
+    package var groups: [ConnectionGroup] { [readers.group] }
+    package var ownedConnection: Database? { readers.group.ownedConnection }
+    package var readRequest: AccessRequest { connections.request }
+    package var unsafeReadRequest: AccessRequest { connections.request }
 
     public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         try readers.performReentrant(readRequest, value)

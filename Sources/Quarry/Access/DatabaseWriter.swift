@@ -129,7 +129,7 @@ public protocol DatabaseWriter: DatabaseReader {
 /// The types have their own `read`, `unsafeRead`, `write` and `writeWithoutTransaction`, which are called most often.
 /// An extension would read `writer` and the request through the protocol, and retain them. That takes some 150
 /// instructions; a whole access without a transaction takes 700.
-protocol GroupWriter: GroupReader, DatabaseWriter {
+package protocol GroupWriter: GroupReader, DatabaseWriter {
     /// Runs the writes.
     var writer: AccessRunner { get }
     /// A write without a transaction.

@@ -11,13 +11,13 @@ package final class RemotePool: GroupWriter {
     /// The name of the database, and the nodes.
     package let path: String
 
-    let writer: AccessRunner
-    let readers: AccessRunner
-    let core: DatabaseCore
-    let workers: WorkerThreads
-    let readRequest: AccessRequest
-    let writeRequest: AccessRequest
-    let transactionRequest: AccessRequest
+    package let writer: AccessRunner
+    package let readers: AccessRunner
+    package let core: DatabaseCore
+    package let workers: WorkerThreads
+    package let readRequest: AccessRequest
+    package let writeRequest: AccessRequest
+    package let transactionRequest: AccessRequest
 
     /// Makes the other end of a connection. It doesn't wait for the network: see `Database.setUpRemote`.
     package typealias Opener = @Sendable (_ isReader: Bool) throws -> any RemoteConnection
@@ -130,8 +130,8 @@ extension GroupReader {
 }
 
 extension RemotePool {
-    var groups: [ConnectionGroup] { [writer.group, readers.group] }
-    var ownedConnection: Database? { readers.group.ownedConnection ?? writer.group.ownedConnection }
-    var unsafeReadRequest: AccessRequest { writeRequest }
-    var barrierRequest: AccessRequest { AccessRequest(barrier: readers.group) }
+    package var groups: [ConnectionGroup] { [writer.group, readers.group] }
+    package var ownedConnection: Database? { readers.group.ownedConnection ?? writer.group.ownedConnection }
+    package var unsafeReadRequest: AccessRequest { writeRequest }
+    package var barrierRequest: AccessRequest { AccessRequest(barrier: readers.group) }
 }

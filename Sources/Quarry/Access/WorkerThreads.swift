@@ -17,7 +17,7 @@ import Synchronization
 /// and ends after a while. `WorkerCrew` and `SpinTime` decide. The thread that fell asleep last is woken first.
 ///
 /// After its access a task goes back to its own executor, or stays: see `StayingExecutor`.
-final class WorkerThreads: TaskExecutor {
+package final class WorkerThreads: TaskExecutor {
     private struct State {
         var jobs: Deque<Job> = []
         var crew: WorkerCrew
@@ -78,11 +78,11 @@ final class WorkerThreads: TaskExecutor {
             State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1, maximumStayCount: CooperativePool.width)))
     }
 
-    func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), on: asUnownedTaskExecutor()) }
+    package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), on: asUnownedTaskExecutor()) }
 
     /// - parameter executor: the executor that the job's task prefers.
     /// - parameter mayStay: whether the task may stay on its thread after its access.
-    func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor, mayStay: Bool = false) {
+    package func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor, mayStay: Bool = false) {
         let thread = current
         let job = Job(job: job, executor: executor, mayStay: mayStay)
         if let thread, thread.pointee.takesBack(job) { return }

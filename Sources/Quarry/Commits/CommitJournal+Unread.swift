@@ -1,6 +1,6 @@
 extension CommitJournal {
     /// The commits that a reader may not have seen, if the state of the database is settled.
-    enum Unread {
+    package enum Unread {
         /// A commit is becoming visible, or the connections are closed.
         case unsettled
         /// The reader's database was closed.

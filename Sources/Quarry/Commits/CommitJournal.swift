@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// `CommitClock`, `CommitLog` and `ListeningNeeds` decide. This type takes the lock, asks them, releases the lock, and
 /// acts.
-final class CommitJournal: DatabasePart {
+package final class CommitJournal: DatabasePart {
     private struct State {
         var clock = CommitClock()
         var log = CommitLog()
@@ -48,10 +48,10 @@ final class CommitJournal: DatabasePart {
     private let state = ConditionLock(State())
 
     /// Grows before an observation or a reader needs commits that none needed before.
-    let needs = NeedsVersion()
+    package let needs = NeedsVersion()
 
     /// Whether several connections have the content of the database, so that one can read while another commits.
-    let needsWillCommit: Bool
+    package let needsWillCommit: Bool
 
     /// How many nanoseconds a read waits for the end of a commit, to know its number. A commit takes that long if it
     /// copies the log into the database, or on a slow disk.
@@ -175,7 +175,7 @@ final class CommitJournal: DatabasePart {
     }
 
     /// Calls an observer after each commit of other connections.
-    func add(_ observer: OtherCommitObserver, of database: any GroupReader) {
+    package func add(_ observer: OtherCommitObserver, of database: any GroupReader) {
         state.withLock { state in
             state.otherObservers[ObjectIdentifier(observer)] = observer
             needsWillGrow()
@@ -184,7 +184,7 @@ final class CommitJournal: DatabasePart {
         watchOthers(of: database)
     }
 
-    func remove(_ observer: OtherCommitObserver) {
+    package func remove(_ observer: OtherCommitObserver) {
         state.withLock { state in
             guard state.otherObservers.removeValue(forKey: ObjectIdentifier(observer)) != nil else { return }
             if state.needs.remove() { listen(&state) }
@@ -320,7 +320,7 @@ final class CommitJournal: DatabasePart {
     }
 
     /// Ends the readers of a closed queue or pool, once they have read what is kept.
-    func databaseDidClose(_ database: any GroupReader) {
+    package func databaseDidClose(_ database: any GroupReader) {
         if let writer = (database as? any GroupWriter)?.writer, let watch, watch.looks(at: writer) { watch.end() }
         let waiters = state.withLock { state in
             let ids = state.databases.filter { $0.value == ObjectIdentifier(database) }.keys
@@ -350,7 +350,7 @@ final class CommitJournal: DatabasePart {
     /// The next commits of a reader that may not be behind what reads see.
     ///
     /// - parameter number: the number up to which it is known to have read all.
-    func nextIfSettled(_ id: CommitLog.ReaderID, after number: Int) -> Unread {
+    package func nextIfSettled(_ id: CommitLog.ReaderID, after number: Int) -> Unread {
         state.withLock { state in
             if !state.ended.isEmpty, state.ended.contains(id) { return .ended }
             if state.isClosed || state.clock.isCommitting { return .unsettled }
@@ -448,21 +448,21 @@ final class CommitJournal: DatabasePart {
 typealias CommitWaiter = CheckedContinuation<[DatabaseCommit], Never>
 
 extension CommitJournal: CommitListener {
-    func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }
+    package func databaseWillCommit() { state.withLock { $0.clock.commitWillHappen() } }
 
-    func databaseDidNotCommit() {
+    package func databaseDidNotCommit() {
         state.withLock { state in
             state.clock.commitDidNotHappen()
             if state.settlingCount > 0 { self.state.broadcast() }
         }
     }
 
-    func otherConnectionDidCommit(number: Int?) {
+    package func otherConnectionDidCommit(number: Int?) {
         commitDidHappen(.unknown, nil, .other, stored: number)
         for observer in state.withLock({ Array($0.otherObservers.values) }) { observer.onCommit() }
     }
 
-    func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
+    package func databaseDidCommit(_ db: Database, changes: DatabaseRegion, keys: [TableName: KeyChanges]) -> Int? {
         commitDidHappen(DatabaseChanges(changes, keys), db, stored: db.lastStoredCommitNumber)
     }
 

@@ -1,9 +1,9 @@
 /// The latest commits, for several readers that have each read up to a number. A value.
 ///
 /// All readers share one copy of a commit. A reader that is further behind than its limit has missed commits.
-struct CommitLog {
+package struct CommitLog {
     /// Identifies a reader.
-    struct ReaderID: Hashable, Sendable {
+    package struct ReaderID: Hashable, Sendable {
         fileprivate let number: Int
     }
 

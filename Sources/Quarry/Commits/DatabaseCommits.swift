@@ -68,14 +68,14 @@ public struct DatabaseCommits: AsyncSequence, Sendable {
 }
 
 /// A reader of a journal, registered as long as it exists.
-final class CommitReader: Sendable {
+package final class CommitReader: Sendable {
     /// Keeps the database open.
     let database: any GroupReader
-    let journal: CommitJournal
-    let id: CommitLog.ReaderID
+    package let journal: CommitJournal
+    package let id: CommitLog.ReaderID
     private let keys: Bool
 
-    init(_ database: any GroupReader, keys: Bool, limit: Int) {
+    package init(_ database: any GroupReader, keys: Bool, limit: Int) {
         self.database = database
         self.keys = keys
         journal = database.core.journal

@@ -2,7 +2,7 @@ import QuarryCore
 
 extension DatabaseCore {
     /// The commits of the database.
-    var journal: CommitJournal { part(CommitJournal.self) { CommitJournal(self) } }
+    package var journal: CommitJournal { part(CommitJournal.self) { CommitJournal(self) } }
 
     /// The commits of the database; nil as long as they aren't used.
     var journalIfMade: CommitJournal? { part(CommitJournal.self) }

@@ -1,6 +1,6 @@
 /// Is called after commits of other connections.
-final class OtherCommitObserver: Sendable {
+package final class OtherCommitObserver: Sendable {
     let onCommit: @Sendable () -> Void
 
-    init(_ onCommit: @escaping @Sendable () -> Void) { self.onCommit = onCommit }
+    package init(_ onCommit: @escaping @Sendable () -> Void) { self.onCommit = onCommit }
 }

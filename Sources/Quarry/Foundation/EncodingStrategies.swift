@@ -231,7 +231,7 @@ extension String {
 
 extension TableRecord {
     /// The stored form of a value for a column of a key.
-    static func databaseValue<Key: DatabaseValueConvertible>(ofKey key: Key, column: String) -> DatabaseValue {
+    package static func databaseValue<Key: DatabaseValueConvertible>(ofKey key: Key, column: String) -> DatabaseValue {
         if Key.self == Int64.self || Key.self == Int.self || Key.self == String.self { return key.databaseValue }
         return databaseValue(ofAnyKey: key, column: column)
     }

@@ -44,7 +44,9 @@ public struct DatabaseRegionObservation: Sendable {
     /// Begins the observation on the writer's connection.
     ///
     /// - throws: if the region can't be found out.
-    func begin(_ db: Database, onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable {
+    package func begin(_ db: Database, onChange: @escaping @Sendable (Database) -> Void) throws
+        -> AnyDatabaseCancellable
+    {
         let observer = RegionObserver(try databaseRegion(db), onChange: onChange)
         try db.add(regionObserver: observer)
         return AnyDatabaseCancellable { observer.cancel() }

@@ -18,7 +18,7 @@ extension RecordPlan {
     /// The only column of the primary key.
     ///
     /// - parameter sure: whether to check if another connection has changed the schema since this access began.
-    func keyColumn(_ db: Database, sure: Bool) throws -> String {
+    package func keyColumn(_ db: Database, sure: Bool) throws -> String {
         var shape = try shape(db, sure: sure)
         // No statement runs that would notice another connection's change.
         if shape.primaryKey.count != 1 { shape = try refreshedShape(db) }
@@ -34,7 +34,7 @@ extension RecordPlan {
     }
 
     /// The row with a value of the primary key, as a record.
-    func find<Record: RowDecodable>(_ value: DatabaseValue, _ db: Database) throws -> Record? {
+    package func find<Record: RowDecodable>(_ value: DatabaseValue, _ db: Database) throws -> Record? {
         let column = try keyColumn(db, sure: false)
         guard let finder, !finder.statement.isExecuting else { return try findFirst(column, value, db) }
         let record: Record?

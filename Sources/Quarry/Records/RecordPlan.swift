@@ -99,7 +99,7 @@ struct WriteKind: Equatable {
 /// The statements that write and find the records of a type in one table, and the bindings of their parameters.
 ///
 /// A statement is found by its kind and the columns that the record encodes, so its SQL is made once.
-final class RecordPlan {
+package final class RecordPlan {
     let table: String
 
     /// A statement that writes a record.
@@ -183,7 +183,7 @@ final class RecordPlan {
     /// The shape of the table.
     ///
     /// - parameter sure: whether to check if another connection has changed the schema since this access began.
-    func shape(_ db: Database, sure: Bool) throws -> TableShape {
+    package func shape(_ db: Database, sure: Bool) throws -> TableShape {
         if let knownShape, stamp.changes == db.schemaChangeCount, !sure || stamp.access == db.accessNumber {
             return knownShape
         }

@@ -1,8 +1,8 @@
 import QuarryCore
 
 /// The plans of a connection's record types.
-final class RecordPlans: ConnectionAttachment {
-    static let keepsStatements = true
+package final class RecordPlans: ConnectionAttachment {
+    package static let keepsStatements = true
 
     /// The plans of one type, which may serve several tables.
     private final class Entry {
@@ -45,7 +45,7 @@ final class RecordPlans: ConnectionAttachment {
     ///
     /// - parameter table: the table, if it isn't the type's own.
     /// - throws: `SQLITE_MISUSE` if the connection can't be used.
-    static func plan<Record: TableRecord>(
+    package static func plan<Record: TableRecord>(
         _ type: Record.Type, _ table: String?, _ db: Database
     ) throws -> RecordPlan {
         try db.checkAccess()

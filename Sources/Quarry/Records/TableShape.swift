@@ -1,11 +1,11 @@
 import QuarryCore
 
 /// The facts about a table or view that the persistence methods need.
-final class TableShape: Equatable {
+package final class TableShape: Equatable {
     /// `main`, `temp`, or the name of an attached database; nil for a table in none of them, such as `sqlite_master`.
     let schema: String?
 
-    let name: String
+    package let name: String
 
     /// The columns, generated ones too.
     let columns: [String]
@@ -15,7 +15,7 @@ final class TableShape: Equatable {
     let primaryKey: [String]
 
     /// The column that has the rowid, by its declared name.
-    let rowIDColumn: String?
+    package let rowIDColumn: String?
 
     /// The names of the rowid that no column has; empty if there is no rowid.
     let rowIDNames: [String]
@@ -63,7 +63,7 @@ final class TableShape: Equatable {
         self.rowIDNames = hasRowID ? rowIDNames : []
     }
 
-    static func == (lhs: TableShape, rhs: TableShape) -> Bool {
+    package static func == (lhs: TableShape, rhs: TableShape) -> Bool {
         lhs.schema == rhs.schema && lhs.name == rhs.name && lhs.columns == rhs.columns
             && lhs.primaryKey == rhs.primaryKey && lhs.rowIDColumn == rhs.rowIDColumn
             && lhs.rowIDNames == rhs.rowIDNames && lhs.isView == rhs.isView
@@ -82,7 +82,7 @@ final class TableShape: Equatable {
     }
 
     /// The name of a column in the table, ignoring case; nil if there is none.
-    func column(_ name: String) -> String? { columns.first { $0.isSameName(as: name) } }
+    package func column(_ name: String) -> String? { columns.first { $0.isSameName(as: name) } }
 
     func isOfPrimaryKey(_ column: String) -> Bool { primaryKey.contains { $0.isSameName(as: column) } }
 }

@@ -1,4 +1,5 @@
 import QuarryFixtures
+import QuarryOutbox
 import QuarryTestSupport
 import Testing
 

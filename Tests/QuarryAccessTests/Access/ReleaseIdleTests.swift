@@ -1,6 +1,8 @@
 import Foundation
+import QuarryCaching
 import QuarryExpectations
 import QuarryFixtures
+import QuarryTables
 import QuarryTestSupport
 import Testing
 

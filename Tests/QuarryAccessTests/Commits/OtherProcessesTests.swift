@@ -1,5 +1,6 @@
 import Foundation
 import QuarryFixtures
+import QuarryOutbox
 import QuarryTestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import Quarry
+import QuarryCaching
 import QuarryCluster
 import QuarryClusterTestSupport
+import QuarryOutbox
 import Synchronization
 import Testing
 

@@ -3,6 +3,8 @@ import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
 import QuarryDocuments
+import QuarryOutbox
+import QuarryTables
 import QuarryTestSupport
 import Synchronization
 import Testing

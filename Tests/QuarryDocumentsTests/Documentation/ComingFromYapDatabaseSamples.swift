@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryCaching
 import QuarryDocuments
 import QuarryTestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCaching
 import QuarryTestSupport
 import Testing
 

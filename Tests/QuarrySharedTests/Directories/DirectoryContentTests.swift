@@ -1,5 +1,6 @@
 import Dispatch
 import QuarryExpectations
+import QuarryOutbox
 import QuarryTestSupport
 import Testing
 

@@ -4,6 +4,8 @@ import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
+@testable import QuarryTables
+
 private struct Item: Codable, PersistableRecord, FetchableRecord, Equatable {
     static let databaseTableName = "item"
     var id: Int

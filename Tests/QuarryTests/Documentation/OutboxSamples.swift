@@ -1,4 +1,5 @@
 import Quarry
+import QuarryOutbox
 import QuarryTestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryOutbox
 
 /// The loop of an outbox goes on after errors that pass: it ends by its cancellation, by closing, or by its own errors.
 @Suite(.timeLimit(.minutes(5))) struct OutboxFailureTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Quarry
+@testable import QuarryOutbox
 
 /// The decisions about an outbox's lease, as a value.
 @Suite struct OutboxLeaseTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryOutbox
 
 /// Outboxes: leases, order, and the ends of consumers at each step.
 @Suite(.timeLimit(.minutes(5))) struct OutboxTests {

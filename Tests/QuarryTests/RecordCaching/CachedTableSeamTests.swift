@@ -2,6 +2,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
+@testable import QuarryCaching
+
 /// Files that change while the database is closed, and tables that a name leads to for a while.
 @Suite(.timeLimit(.minutes(2))) struct CachedTableSeamTests {
     struct Country: Codable, FetchableRecord, TableRecord, Sendable, Equatable {

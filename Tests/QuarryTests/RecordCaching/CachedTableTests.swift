@@ -2,6 +2,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
+@testable import QuarryCaching
+
 /// Lookups from memory: whatever happens to the rows, they return what a read returns.
 @Suite(.timeLimit(.minutes(2))) struct CachedTableTests {
     struct Player: Codable, FetchableRecord, PersistableRecord, Sendable, Equatable {

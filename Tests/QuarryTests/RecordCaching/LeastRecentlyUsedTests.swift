@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryCaching
 @testable import QuarryCore
 
 /// The list of the records that were used last, against a simple model.

@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 
 /// The decisions of a cached table, as a value: which records are kept, and which a commit removes.

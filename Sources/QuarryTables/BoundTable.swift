@@ -1,3 +1,4 @@
+public import Quarry
 import QuarryCore
 public import QuarrySQL
 

@@ -1,3 +1,4 @@
+import Quarry
 public import QuarryCore
 public import QuarrySQL
 

@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 
 /// The cached tables of a database, as long as they exist.
