@@ -1,5 +1,5 @@
-# Reads the Swift files of Sources/QuarryCore and prints `file:line: folder-order: text` for each name of a higher room.
-# `order` is the file that lists the rooms: Scripts/folder-order says how. Read together with swift-lines.awk.
+# Reads the Swift files of a target and prints `file:line: folder-order: text` for each name of a higher room. `target` is
+# the target's name, and `order` the file that lists its rooms: Scripts/folder-orders/QuarryCore says how. Read together with swift-lines.awk.
 #
 # A name is a type or a function that a file declares at the top level, and that one room alone declares.
 
@@ -9,7 +9,7 @@ BEGIN {
         if (line ~ /^[ \t]*(#|$)/) continue
         if (split(line, exception, / *[>:] */) > 2) {
             reasonLine[exception[1], exception[2]] = lineNumber
-            if (++exceptionCount > 3) print order ":" lineNumber ": folder-order: at most three exceptions"
+            if (++exceptionCount > 4) print order ":" lineNumber ": folder-order: at most four exceptions"
             continue
         }
         rank++
@@ -23,10 +23,10 @@ BEGIN {
 FNR == 1 {
     begin_lines()
     folder = FILENAME
-    sub(/^Sources\/QuarryCore\//, "", folder)
+    folder = substr(folder, length("Sources/" target "/") + 1)
     if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
     room = roomOf[folder]
-    if (room == "") print FILENAME ":1: folder-order: the folder " folder " is missing in Scripts/folder-order"
+    if (room == "") print FILENAME ":1: folder-order: the folder " folder " is missing in Scripts/folder-orders/" target
 }
 
 {

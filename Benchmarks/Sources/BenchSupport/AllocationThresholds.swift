@@ -95,7 +95,7 @@ package struct AllocationThreshold: Sendable {
         // A fetch, its access and its delivery.
         "10.1": .init(36),
         "10.2": .init(27),
-        "10.3": .init(1_614),
+        "10.3": .init(1_613.5),
         "10.5": .init(8.1),
         "10.5p": .init(2.1),
         // Chance decides how many fetches run meanwhile.

@@ -55,11 +55,13 @@ package struct Harness {
     }
 
     /// Checks that the peers do the same, and counts their allocations; takes no time.
-    package func runUntimed(_ row: BenchRow) throws -> RowResult {
+    ///
+    /// - parameter enough: for each peer, the count an operation that ends its passes; by default any.
+    package func runUntimed(_ row: BenchRow, enough: [PeerName: Double]) throws -> RowResult {
         let entrants = try entrants(row)
         _ = try warmUp(entrants, row)
-        return RowResult(
-            row: row, samples: [:], mallocs: try countMallocs(entrants), bytesKept: try measureBytesKept(entrants))
+        let mallocs = try countMallocs(entrants) { peer, count in count <= enough[peer] ?? .infinity }
+        return RowResult(row: row, samples: [:], mallocs: mallocs, bytesKept: try measureBytesKept(entrants))
     }
 
     private func entrants(_ row: BenchRow) throws -> [Entrant] {
@@ -90,11 +92,15 @@ package struct Harness {
     }
 
     /// In passes of their own, for counting takes time.
-    private func countMallocs(_ entrants: [Entrant]) throws -> [PeerName: Double] {
+    ///
+    /// - parameter isEnough: whether a count ends the passes of its peer.
+    private func countMallocs(
+        _ entrants: [Entrant], isEnough: (PeerName, Double) -> Bool = { _, _ in false }
+    ) throws -> [PeerName: Double] {
         guard MallocCount.isAvailable else { return [:] }
         var mallocs: [PeerName: Double] = [:]
         for entrant in entrants {
-            mallocs[entrant.peer] = try entrant.mallocsPerOperation()
+            mallocs[entrant.peer] = try entrant.mallocsPerOperation { isEnough(entrant.peer, $0) }
         }
         return mallocs
     }
@@ -137,9 +143,14 @@ private struct Entrant {
 
     /// The fewest of some passes: what others allocate meanwhile only adds. The pass's own threads, tasks and clean-up
     /// are counted too: dozens of allocations, spread over thousands of operations.
-    func mallocsPerOperation(passes: Int = 5) throws -> Double? {
-        let counts = try (0..<passes).map { _ in try MallocCount.during { _ = try pass() } }
-        return counts.min().map { Double($0) / Double(operations) }
+    func mallocsPerOperation(passes: Int = 5, isEnough: (Double) -> Bool) throws -> Double? {
+        var fewest: Double?
+        for _ in 0..<passes {
+            let count = Double(try MallocCount.during { _ = try pass() }) / Double(operations)
+            fewest = min(count, fewest ?? count)
+            if isEnough(count) { break }
+        }
+        return fewest
     }
 
     /// Nothing where the row isn't about memory.

@@ -267,10 +267,10 @@ extension DatabaseReader {
     ///   this thread or the closure of its backup.
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
-        if try (groupReader as? DatabasePool)?.isClosedByDirectory() ?? false { return }
+        if try (groupReader as? DatabasePool)?.isClosedBehindGate() ?? false { return }
         let period = ConnectionGroup.GracePeriod(
             length: gracePeriod, interruptionTimeout: interruptionTimeout, clock: groupReader.core.clock)
-        let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
+        let whenClosed = (groupReader as? DatabasePool)?.opener.map { opener in { @Sendable in opener.didClose() } }
         try ConnectionGroup.close(groupReader.groups, groupReader.core, period, whenClosed: whenClosed)
         if whenClosed == nil { groupReader.didClose() }
     }
@@ -287,10 +287,10 @@ extension DatabaseReader {
     /// - throws: the errors of the synchronous `close(gracePeriod:)`; `CancellationError`.
     public func close(gracePeriod: Duration, interruptionTimeout: Duration = .seconds(5)) async throws {
         guard let groupReader else { throw DatabaseError.foreignReader() }
-        if await (groupReader as? DatabasePool)?.isClosedByDirectoryAsync() ?? false { return }
+        if await (groupReader as? DatabasePool)?.isClosedBehindGateAsync() ?? false { return }
         let period = ConnectionGroup.GracePeriod(
             length: gracePeriod, interruptionTimeout: interruptionTimeout, clock: groupReader.core.clock)
-        let whenClosed = (groupReader as? DatabasePool)?.sharedFile.map { file in { @Sendable in file.didClose() } }
+        let whenClosed = (groupReader as? DatabasePool)?.opener.map { opener in { @Sendable in opener.didClose() } }
         try await ConnectionGroup.close(
             groupReader.groups, groupReader.core, period, groupReader.workers, whenClosed: whenClosed)
         if whenClosed == nil { groupReader.didClose() }

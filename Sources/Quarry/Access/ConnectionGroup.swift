@@ -70,7 +70,7 @@ package final class ConnectionGroup: Sendable {
     /// The clock of waits.
     var clock: MonotonicClock { limits.clock }
     let state: Lock<State>
-    /// Opens a connection. Released after the connections: `SharedFile`, which it holds, ends when they are closed.
+    /// Opens a connection. Released after the connections: a `PoolOpener`, which it holds, ends when they are closed.
     private let open: @Sendable () throws -> Database
     /// Whether a connection seems to be idle. Lets spinning waiters poll without taking the lock, which the releasing
     /// thread needs.

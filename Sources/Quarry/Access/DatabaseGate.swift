@@ -14,4 +14,33 @@ protocol DatabaseGate: AnyObject, Sendable {
 
     /// Something else has ended that may have kept the database from being idle.
     func mayBeIdle()
+
+    /// Whether the database is closed behind the gate. Accesses may wait to open it.
+    var isClosed: Bool { get }
+
+    /// Waits for the end of a closing that has begun.
+    func waitWhileClosing()
+
+    /// As `waitWhileClosing`, but waiting suspends the task.
+    func waitWhileClosingAsync() async
+}
+
+extension DatabasePool {
+    /// Whether the database is closed behind its gate, and no access waits to open it again. Waits while it is being
+    /// closed.
+    ///
+    /// - throws: `SQLITE_MISUSE` on the thread that closes it.
+    func isClosedBehindGate() throws -> Bool {
+        guard let gate = opener?.poolGate else { return false }
+        for group in groups { try group.checkIsOutsideWindow() }
+        gate.waitWhileClosing()
+        return gate.isClosed && writer.group.waiterCount == 0
+    }
+
+    /// As `isClosedBehindGate`, but waiting suspends the task.
+    func isClosedBehindGateAsync() async -> Bool {
+        guard let gate = opener?.poolGate else { return false }
+        await gate.waitWhileClosingAsync()
+        return gate.isClosed && writer.group.waiterCount == 0
+    }
 }

@@ -25,8 +25,8 @@ public final class DatabasePool: GroupWriter {
     package let readers: AccessRunner
     package let core: DatabaseCore
     package let workers: WorkerThreads
-    /// The file of a `SharedDatabase`, whose connections are opened when they are needed; nil for any other pool.
-    let sharedFile: SharedFile?
+    /// Opens the connections when they are needed; nil for a pool that has them open until it is closed.
+    let opener: (any PoolOpener)?
     package let readRequest: AccessRequest
     package let writeRequest: AccessRequest
     package let transactionRequest: AccessRequest
@@ -79,38 +79,40 @@ public final class DatabasePool: GroupWriter {
     }
 
     /// A pool without connections, which are opened when they are needed.
-    convenience init(of file: SharedFile) {
-        let configuration = file.configuration
+    ///
+    /// - parameter workers: its threads; nil for threads of its own.
+    convenience init(
+        path: String, _ configuration: Configuration, _ core: DatabaseCore, _ workers: WorkerThreads?,
+        _ tracers: TracerList?, _ opener: any PoolOpener
+    ) {
         self.init(
-            path: file.path, configuration, file.core, file.directory?.workers ?? configuration.makePoolWorkers(),
-            file.tracers, file, openWriter: { try file.openWriter() }, openReader: { try file.openReader() })
-        file.setRunners(writer, readers: readers)
-        file.directory?.gate.setRunners(writer, readers: readers, file)
+            path: path, configuration, core, workers ?? configuration.makePoolWorkers(), tracers, opener,
+            openWriter: { try opener.openWriter() }, openReader: { try opener.openReader() })
     }
 
     /// - parameter connections: the writer's connection, if it is open.
     private init(
         path: String, _ configuration: Configuration, _ core: DatabaseCore, _ workers: WorkerThreads,
-        _ tracers: TracerList?, _ sharedFile: SharedFile? = nil, connections: [ConnectionGroup.Connection] = [],
+        _ tracers: TracerList?, _ opener: (any PoolOpener)? = nil, connections: [ConnectionGroup.Connection] = [],
         openWriter: @escaping @Sendable () throws -> Database, openReader: @escaping @Sendable () throws -> Database
     ) {
         self.configuration = configuration
         self.path = path
         self.core = core
         self.workers = workers
-        self.sharedFile = sharedFile
+        self.opener = opener
         let name = configuration.label ?? path
         let source = DatabaseTraceEvent.Source(label: configuration.label, path: path)
         readers = AccessRunner(
             ConnectionGroup(
                 "a reader of \(name)", capacity: configuration.maximumReaderCount, limits: configuration.groupLimits,
                 idleClock: configuration.persistentReadOnlyConnections ? nil : .readers,
-                gate: sharedFile?.directory?.gate, open: openReader),
+                gate: opener?.poolGate, open: openReader),
             workers: workers, core, source, .reader, configuredTracers: tracers)
         writer = AccessRunner(
             ConnectionGroup(
                 "the writer of \(name)", capacity: 1, limits: configuration.groupLimits,
-                connections: connections, barredGroup: readers.group, gate: sharedFile?.directory?.gate,
+                connections: connections, barredGroup: readers.group, gate: opener?.poolGate,
                 open: openWriter),
             workers: workers, core, source, .writer, configuredTracers: tracers,
             sharesCommits: configuration.sharesCommits(inMemory: false))
@@ -125,16 +127,11 @@ public final class DatabasePool: GroupWriter {
     deinit {
         LiveDatabases.remove(writer)
         core.ownerWillEnd()
-        if let directory = sharedFile?.directory {
-            // The threads are those of the directory.
-            directory.gate.poolWillEnd(DatabaseStatistics(of: [writer.group, readers.group], writer, readers: readers))
-        } else {
-            workers.shutDown()
-        }
+        if opener?.poolWillEnd(writer, readers: readers) ?? true { workers.shutDown() }
         // The writer is closed last: closing it moves the log into the database and removes it.
         readers.group.retireAll()
-        if let end = sharedFile?.end {
-            end.poolWasReleased([readers.group, writer.group])
+        if let opener {
+            opener.poolWasReleased([readers.group, writer.group])
         } else {
             // Here, even if another thread walks through `LiveDatabases` and has retained the writer.
             _ = writer.group.closeIfUnused()

@@ -25,7 +25,7 @@ extension DatabaseWriter {
     /// - throws: `SQLITE_MISUSE` if the database is closed; `CancellationError`.
     public func flush() async throws {
         guard let writer = (groupReader as? any GroupWriter)?.writer else { return }
-        if (groupReader as? DatabasePool)?.sharedFile != nil, writer.group.isClosedAtRest {
+        if (groupReader as? DatabasePool)?.opener != nil, writer.group.isClosedAtRest {
             return try Task.checkCancellation()
         }
         let last = writer.group.decide { $0.lastID }

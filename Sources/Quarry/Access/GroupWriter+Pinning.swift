@@ -8,18 +8,18 @@ extension GroupWriter {
 
     /// Opens connections for a snapshot.
     func openConnections(count: Int, followsTask: Bool = false) throws -> [ConnectionGroup.Connection] {
-        guard let sharedFile = (self as? DatabasePool)?.sharedFile else {
+        guard let opener = (self as? DatabasePool)?.opener else {
             return try openPinned(count: count, followsTask: followsTask)
         }
         guard readers.group.ownedConnection == nil else {
             let connections = try openPinned(count: count, followsTask: followsTask)
-            sharedFile.note(connections.map(\.database))
+            opener.note(connections.map(\.database))
             return connections
         }
         // With a reader, the database is open, and no window closes it meanwhile.
         return try readers.perform(AccessRequest(.bare, origin: .library)) { _ in
             let connections = try openPinned(count: count, followsTask: followsTask)
-            sharedFile.note(connections.map(\.database))
+            opener.note(connections.map(\.database))
             return connections
         }
     }

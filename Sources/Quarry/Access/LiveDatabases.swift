@@ -1,4 +1,5 @@
 import QuarryCore
+import Synchronization
 
 /// The queues and pools of the process that are open or closed, but not released.
 ///
@@ -38,6 +39,24 @@ enum LiveDatabases {
 
     /// Whether a database is open, not counting one that is just being opened.
     static var hasAny: Bool { first.withLock { $0 != nil } }
+
+    private final class SharedPaths: Sendable {
+        let path: @Sendable (String) -> String?
+
+        init(_ path: @escaping @Sendable (String) -> String?) { self.path = path }
+    }
+
+    private static let sharedPaths = AtomicLazyReference<SharedPaths>()
+
+    /// Adds the databases that several parts of the program share: they know each name by which a file was opened.
+    ///
+    /// - parameter path: the path of the one that has the file of a path open.
+    static func addSharedDatabases(_ path: @escaping @Sendable (String) -> String?) {
+        _ = sharedPaths.storeIfNil(SharedPaths(path))
+    }
+
+    /// The path of the shared database that has the file of a path open; nil if none has.
+    static func sharedPath(of path: String) -> String? { sharedPaths.load()?.path(path) }
 
     /// The writers of the databases.
     static var writers: [AccessRunner] {

@@ -5,12 +5,12 @@ import QuarryCore
 struct FilePlace {
     /// The absolute path without symbolic links.
     let path: String
-    private let identity: SharedFiles.Identity?
+    private let identity: FileIdentity?
 
     /// - parameter path: has no NUL. The file may be missing.
     init(_ path: String) {
         self.path = FileName.canonical(path)
-        identity = SharedFiles.Identity(path: self.path)
+        identity = FileIdentity(path: self.path)
     }
 
     /// Which of the files of a database has this place, by whatever name; a missing file has a place, too.
@@ -22,17 +22,17 @@ struct FilePlace {
             if path == database + suffix { return true }
             // A hard link.
             guard let identity else { return false }
-            return SharedFiles.Identity(path: database + suffix) == identity
+            return FileIdentity(path: database + suffix) == identity
         }
     }
 
     /// The path of a database that this process has open, and one of whose files has this place.
     var openDatabase: String? {
-        if let shared = SharedFiles.all.openPath(of: path) { return shared }
+        if let shared = LiveDatabases.sharedPath(of: path) { return shared }
         for writer in LiveDatabases.writers where writer.group.hasOpenConnection {
             let database = FileKind.filePath(writer.source.path)
             // A database in memory has no file.
-            guard SharedFiles.Identity(path: database) != nil else { continue }
+            guard FileIdentity(path: database) != nil else { continue }
             if suffix(amongFilesOf: database) != nil { return database }
         }
         return nil

@@ -26,7 +26,7 @@ package final class CommitJournal: DatabasePart {
         var databases: [CommitLog.ReaderID: ObjectIdentifier] = [:]
         /// The readers whose queue or pool was closed.
         var ended: Set<CommitLog.ReaderID> = []
-        weak var observations: ObservationBroker?
+        weak var observations: (any CommitAudience)?
         /// Called for the commits of other connections.
         var otherObservers: [ObjectIdentifier: OtherCommitObserver] = [:]
         /// Looks for the commits of other connections; nil as long as they aren't needed.
@@ -96,7 +96,7 @@ package final class CommitJournal: DatabasePart {
     var waiterCount: Int { state.withLock { $0.waiters.count + $0.numberWaiters.count } }
 
     /// Makes the observations learn of commits.
-    func setObservations(_ observations: ObservationBroker) {
+    func setObservations(_ observations: any CommitAudience) {
         state.withLock { $0.observations = observations }
     }
 
@@ -481,7 +481,7 @@ extension CommitJournal: CommitListener {
             if state.settlingCount > 0 { self.state.broadcast() }
             guard !changes.isEmpty else {
                 state.clock.emptyCommitDidHappen()
-                return (nil as ObservationBroker?, 0, nil as UInt64?, state.needs.countsAll)
+                return (nil as (any CommitAudience)?, 0, nil as UInt64?, state.needs.countsAll)
             }
             let number =
                 source == .other

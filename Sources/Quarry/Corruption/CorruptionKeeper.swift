@@ -15,7 +15,7 @@ final class CorruptionKeeper: DatabasePart {
     func connection(_ db: Database, didFailWith error: DatabaseError) {
         // Without a handler or a policy, a check would only keep the file open after the database is closed.
         guard db.configuration.handlesCorruption, let path = db.mainFilePath,
-            let file = CorruptionReport.FileIdentity(path: path),
+            let file = FileIdentity(path: path),
             state.withLock({ $0.errorDidHappen(file, now: db.clock.now) })
         else { return }
         let configuration = db.configuration
@@ -24,7 +24,7 @@ final class CorruptionKeeper: DatabasePart {
 
     /// A check of the program has found damage.
     func damageWasFound(_ integrity: IntegrityReport, path: String, _ configuration: Configuration) {
-        guard let file = CorruptionReport.FileIdentity(path: path) else { return }
+        guard let file = FileIdentity(path: path) else { return }
         let message = integrity.problems.first?.message ?? integrity.fullTextFailures.first?.description
         let report = CorruptionReport(
             path: path, label: configuration.label,
@@ -36,7 +36,7 @@ final class CorruptionKeeper: DatabasePart {
     /// The known damage of the file that has the path now.
     var knownDamage: CorruptionReport? {
         guard let report = state.withLock({ $0.knownDamage }),
-            CorruptionReport.FileIdentity(path: report.path) == report.file
+            FileIdentity(path: report.path) == report.file
         else { return nil }
         return report
     }
@@ -53,7 +53,7 @@ final class CorruptionKeeper: DatabasePart {
     // MARK: - Checking
 
     private func check(
-        _ path: String, _ file: CorruptionReport.FileIdentity, _ error: DatabaseError, _ configuration: Configuration
+        _ path: String, _ file: FileIdentity, _ error: DatabaseError, _ configuration: Configuration
     ) async {
         let outcome: CorruptionStateMachine.Outcome
         do {
@@ -174,6 +174,14 @@ final class CorruptionKeeper: DatabasePart {
 extension DatabaseError {
     /// Whether the error says that a file is damaged, or is no database.
     var saysThatFileIsDamaged: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+
+    /// Whether the error concerns a row or an object of the schema, and not the file or the task.
+    var concernsRow: Bool {
+        switch resultCode {
+        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_ERROR, .SQLITE_AUTH, .SQLITE_RANGE: true
+        default: false
+        }
+    }
 }
 
 extension DatabaseCore {

@@ -8,14 +8,6 @@ public import QuarryCore
 /// }
 /// ```
 public struct CorruptionReport: Sendable {
-    /// A file, whatever its name.
-    public struct FileIdentity: Sendable, Hashable {
-        /// The device.
-        public let device: UInt64
-        /// The number of the file on the device.
-        public let inode: UInt64
-    }
-
     /// The path of the file.
     public let path: String
     /// `Configuration.label`.

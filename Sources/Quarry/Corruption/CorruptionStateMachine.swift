@@ -2,8 +2,6 @@ import QuarryCore
 
 /// Decides when a file is checked, and what is known about it.
 struct CorruptionStateMachine {
-    typealias FileIdentity = CorruptionReport.FileIdentity
-
     private enum State {
         /// No sign of damage.
         case clean

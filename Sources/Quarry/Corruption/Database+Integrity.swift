@@ -16,7 +16,7 @@ extension Database {
         var violations: [ForeignKeyViolation] = []
         do {
             violations = try brokenForeignKeys(maximumCount: maximumProblems)
-        } catch let error as DatabaseError where SalvageTarget.concernsRow(error) {
+        } catch let error as DatabaseError where error.concernsRow {
             // A key that references columns that aren't unique can't be checked.
             foreignKeyProblems = [
                 IntegrityReport.Problem(

@@ -132,7 +132,7 @@ public final class DatabaseDirectory: Sendable {
                 in: SharedFile.Directory(
                     gate: DirectoryGate(name, of: self, need), workers: workers, migrator: migrator))
         }
-        guard let gate = pool.sharedFile?.directory?.gate, gate.directory === self, gate.name == name else {
+        guard let gate = pool.opener?.poolGate as? DirectoryGate, gate.directory === self, gate.name == name else {
             throw DatabaseError.misuse("\(filePath) is used outside of its directory, as \(pool.path)")
         }
         let database = SharedDatabase(pool)
@@ -442,7 +442,7 @@ public final class DatabaseDirectory: Sendable {
             return state.beginPlaces(state.machine.remove(gate.id))
         }
         fileNames.withLock { names in
-            if CorruptionReport.FileIdentity(path: names.path(gate.name)) != nil { names.note(gate.name) }
+            if FileIdentity(path: names.path(gate.name)) != nil { names.note(gate.name) }
         }
         open(served)
         makeRoom()

@@ -5,7 +5,7 @@ import Synchronization
 /// The gate of a database in a directory: shut while the database has no place, so that accesses wait.
 ///
 /// A shut gate is a barrier of the database's connections that no access has. `PlaceStateMachine` decides.
-final class DirectoryGate: DatabaseGate {
+final class DirectoryGate: SharedFileGate {
     /// A different number for each database of the process.
     let id: Int
     /// The name in the directory.
@@ -188,26 +188,6 @@ final class PlaceNeed: Sendable {
     }
 }
 
-extension DatabasePool {
-    /// Whether the directory has closed the database, and no access waits to open it again. Waits while the directory
-    /// closes it.
-    ///
-    /// - throws: `SQLITE_MISUSE` on the thread that closes it.
-    func isClosedByDirectory() throws -> Bool {
-        guard let gate = sharedFile?.directory?.gate else { return false }
-        for group in groups { try group.checkIsOutsideWindow() }
-        gate.waitWhileClosing()
-        return gate.isClosed && writer.group.waiterCount == 0
-    }
-
-    /// As `isClosedByDirectory`, but waiting suspends the task.
-    func isClosedByDirectoryAsync() async -> Bool {
-        guard let gate = sharedFile?.directory?.gate else { return false }
-        await gate.waitWhileClosingAsync()
-        return gate.isClosed && writer.group.waiterCount == 0
-    }
-}
-
 extension ConnectionGroup {
     /// Whether a thread or task has a connection of the group, opens one, or has the barrier.
     func isHeld(by holder: UInt) -> Bool {
@@ -269,5 +249,5 @@ extension ConnectionGroup {
 
 extension SharedDatabase {
     /// The gate of a database in a directory; nil for any other.
-    var gate: DirectoryGate? { pool.sharedFile?.directory?.gate }
+    var gate: DirectoryGate? { pool.opener?.poolGate as? DirectoryGate }
 }

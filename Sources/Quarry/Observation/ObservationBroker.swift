@@ -387,10 +387,7 @@ final class ObservationBroker: DatabasePart {
     }
 }
 
-extension ObservationBroker {
-    /// A commit has happened.
-    ///
-    /// - returns: whether no observation needs these changes.
+extension ObservationBroker: CommitAudience {
     func commitDidHappen(_ changes: DatabaseRegion, number: Int) -> Bool {
         // Most commits change nothing that is observed: they make no list of actions.
         let (work, isUnneeded): (Work?, Bool) = state.withLock { state in

@@ -154,7 +154,7 @@ final class SalvageTarget {
             let statement = try statement(insertion, table, rowIDName: rowIDName)
             try statement.execute(arguments: StatementArguments(arguments))
             return .inserted
-        } catch let error as DatabaseError where Self.concernsRow(error) {
+        } catch let error as DatabaseError where error.concernsRow {
             if error.resultCode == .SQLITE_CONSTRAINT, try hasRow(row, table) { return .duplicate }
             return .refused(error.message ?? "\(error.resultCode)")
         }
@@ -223,13 +223,5 @@ final class SalvageTarget {
         var cast: [Int] = []
         let values = row.record.values.enumerated().map { bound($1, $0, &cast) }
         try lostAndFound.insert(row, values, cast, table: table, reason: reason, db)
-    }
-
-    /// Whether an error concerns a row or an object, and not the target or the task.
-    static func concernsRow(_ error: DatabaseError) -> Bool {
-        switch error.resultCode {
-        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_ERROR, .SQLITE_AUTH, .SQLITE_RANGE: true
-        default: false
-        }
     }
 }

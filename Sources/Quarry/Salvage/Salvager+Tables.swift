@@ -262,6 +262,6 @@ extension SalvageTarget {
     /// Whether an error concerns an object of the schema, and not the target or the task.
     static func concernsObject(_ error: DatabaseError) -> Bool {
         // A virtual table may report that its own tables contradict each other.
-        concernsRow(error) || error.extendedResultCode == .SQLITE_CORRUPT_VTAB || error.resultCode == .SQLITE_MISUSE
+        error.concernsRow || error.extendedResultCode == .SQLITE_CORRUPT_VTAB || error.resultCode == .SQLITE_MISUSE
     }
 }

@@ -35,7 +35,7 @@ public struct ColumnInfo: Hashable, Sendable {
     public var columnType: Database.ColumnType? { type.isEmpty ? nil : Database.ColumnType(rawValue: type) }
 }
 
-extension ColumnInfo: FetchableRecord {
+extension ColumnInfo {
     /// A column from a row of `table_info` or `table_xinfo`.
     ///
     /// ```swift

@@ -98,29 +98,4 @@ extension Database {
         if isOwned, let override = schema.source { return override.source }
         return configuration.schemaSource
     }
-
-    /// Runs `block` with another source, or without one.
-    ///
-    /// ```swift
-    /// try db.withSchemaSource(nil) { try db.primaryKey("player").columns }
-    /// ```
-    ///
-    /// - throws: the error of `block`.
-    public func withSchemaSource<T>(
-        _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T
-    ) rethrows -> T {
-        guard isOwned else {
-            failingAccess { try checkAccess() }
-            return try block()
-        }
-        let reader = schema
-        let previous = reader.source
-        reader.source = SchemaReader.SchemaSourceOverride(source: schemaSource)
-        RecordPlans.forgetKeysOfViews(self)
-        defer {
-            reader.source = previous
-            RecordPlans.forgetKeysOfViews(self)
-        }
-        return try block()
-    }
 }

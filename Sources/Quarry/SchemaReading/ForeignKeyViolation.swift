@@ -56,7 +56,7 @@ public struct ForeignKeyViolation: Sendable {
     }
 }
 
-extension ForeignKeyViolation: FetchableRecord {
+extension ForeignKeyViolation {
     /// A violation from a row of `foreign_key_check`, whose schema is assumed to be `main`.
     ///
     /// ```swift
@@ -87,7 +87,7 @@ public final class ForeignKeyViolationCursor: Cursor {
     private var schemas: ArraySlice<String>
     private let table: String?
     private var schemaName = ""
-    private var violations: RecordCursor<ForeignKeyViolation>?
+    private var rows: RowCursor?
 
     init(_ database: Database, schemas: [String], table: String? = nil) {
         self.database = database
@@ -101,7 +101,8 @@ public final class ForeignKeyViolationCursor: Cursor {
     ///   mismatch").
     public func next() throws -> ForeignKeyViolation? {
         while true {
-            if var violation = try violations?.next() {
+            if let row = try rows?.next() {
+                var violation = try ForeignKeyViolation(row: row)
                 violation.schemaName = schemaName
                 return violation
             }
@@ -109,7 +110,7 @@ public final class ForeignKeyViolationCursor: Cursor {
             schemaName = schema
             var sql = "PRAGMA \(schema.quotedDatabaseIdentifier).foreign_key_check"
             if let table { sql += "(\(table.quotedDatabaseIdentifier))" }
-            violations = try ForeignKeyViolation.fetchCursor(database.makeStatement(sql: sql))
+            rows = try Row.fetchCursor(database.makeStatement(sql: sql))
         }
     }
 }

@@ -155,7 +155,7 @@ public final class SharedDatabase: ForwardingWriter {
     ///   closure of `withClosedDatabase`; the errors of `Configuration.acquireTimeout` and `maximumWaiters`. The
     ///   database then stays open.
     public func close() throws {
-        if try pool.isClosedByDirectory() { return }
+        if try pool.isClosedBehindGate() { return }
         try ConnectionGroup.whileClosed(pool.groups) { file.didClose() }
     }
 
@@ -164,7 +164,7 @@ public final class SharedDatabase: ForwardingWriter {
     /// - throws: the errors of `close`; `CancellationError`.
     public func closeAsync() async throws {
         let file = file
-        if await pool.isClosedByDirectoryAsync() { return }
+        if await pool.isClosedBehindGateAsync() { return }
         try await ConnectionGroup.whileClosed(pool.groups, pool.workers) { file.didClose() }
     }
 

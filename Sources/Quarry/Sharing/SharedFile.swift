@@ -2,7 +2,7 @@ import QuarryCore
 import Synchronization
 
 /// The file of a shared database: opens the connections of its pool, again and again.
-final class SharedFile: Sendable {
+final class SharedFile: PoolOpener {
     private struct Runners {
         weak var writer: AccessRunner?
         weak var readers: AccessRunner?
@@ -10,7 +10,7 @@ final class SharedFile: Sendable {
 
     /// The part of a directory that opens the file.
     struct Directory: Sendable {
-        let gate: DirectoryGate
+        let gate: any SharedFileGate
         let workers: WorkerThreads
         /// Migrates the database each time it is opened.
         let migrator: DatabaseMigrator?
@@ -21,7 +21,7 @@ final class SharedFile: Sendable {
         weak var pool: DatabasePool?
         /// Whether all connections were closed since the last opening.
         var wasClosed = false
-        var identities: [SharedFiles.Identity] = []
+        var identities: [FileIdentity] = []
         /// The released pools of the path that have not ended in time: there are two pools of one file then, as a
         /// program may open them itself.
         var overdueEnds: [SharedFileEnd] = []
@@ -68,7 +68,7 @@ final class SharedFile: Sendable {
     /// The pool, unless it is being released.
     var pool: DatabasePool? { state.withLock { $0.pool } }
 
-    func noteIdentity(_ identity: SharedFiles.Identity) {
+    func noteIdentity(_ identity: FileIdentity) {
         state.withLock { state in
             if !state.identities.contains(identity) { state.identities.append(identity) }
         }
@@ -191,7 +191,7 @@ final class SharedFile: Sendable {
 
     /// Throws if the file is in use with another name: SQLite would give it a second log.
     private func noteUse() throws {
-        guard let identity = SharedFiles.Identity(path: path) else { return }
+        guard let identity = FileIdentity(path: path) else { return }
         // If no connection is open, the pool has closed the files that it had before.
         let isOpen = pool.map { $0.groups.contains(where: \.hasOpenConnection) } ?? true
         let former = isOpen ? [] : state.withLock { $0.identities.filter { $0 != identity } }

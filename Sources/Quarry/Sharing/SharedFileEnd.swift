@@ -28,9 +28,9 @@ final class SharedFileEnd: Sendable {
     private let state: ConditionLock<State>
 
     /// The gate of a database in a directory, which learns of the end.
-    private let gate: DirectoryGate?
+    private let gate: (any SharedFileGate)?
 
-    init(_ path: String, gate: DirectoryGate? = nil) {
+    init(_ path: String, gate: (any SharedFileGate)? = nil) {
         self.path = path
         state = ConditionLock(State())
         self.gate = gate

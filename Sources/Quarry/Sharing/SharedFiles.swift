@@ -9,9 +9,11 @@ import QuarryCore
 /// Therefore a pool is noted as a user of its file before it opens it, and doesn't open a file that is used under
 /// another name.
 final class SharedFiles: Sendable {
-    typealias Identity = CorruptionReport.FileIdentity
-
-    static let all = SharedFiles()
+    static let all = {
+        let files = SharedFiles()
+        LiveDatabases.addSharedDatabases { files.openPath(of: $0) }
+        return files
+    }()
 
     /// A user of a file: it has the file open, or may open it.
     enum Use {
@@ -57,20 +59,20 @@ final class SharedFiles: Sendable {
         /// The last pool of each canonical path.
         var entries: [String: Entry] = [:]
         /// The canonical path of each file that existed when it was last looked at.
-        var paths: [Identity: String] = [:]
+        var paths: [FileIdentity: String] = [:]
         /// The pools of each canonical path whose end is to come, that of `entries` included.
         var ends: [String: [SharedFileEnd]] = [:]
         /// The pools that may have each file open, by whatever name.
-        var users: [Identity: [User]] = [:]
+        var users: [FileIdentity: [User]] = [:]
         /// The connections of snapshots, stable readers and backups, by canonical path. They may outlive their pool.
         var pinned: [String: [WeakDatabase]] = [:]
         /// The keys of `pinned` that have led to each file.
-        var pinnedPaths: [Identity: [String]] = [:]
+        var pinnedPaths: [FileIdentity: [String]] = [:]
 
         /// The uses of a file that keep a pool from opening it, by other paths than that of the pool; without a pool,
         /// all uses. They are to be released without the lock: the last reference to a pool or to a connection closes
         /// connections, and tells tracers.
-        func uses(of identity: Identity, before own: SharedFileEnd?) -> [Use] {
+        func uses(of identity: FileIdentity, before own: SharedFileEnd?) -> [Use] {
             var uses: [Use] = []
             for user in users[identity] ?? [] {
                 let end = user.end
@@ -88,7 +90,7 @@ final class SharedFiles: Sendable {
             return uses
         }
 
-        mutating func noteUser(_ end: SharedFileEnd, of identity: Identity, hasOpened: Bool) {
+        mutating func noteUser(_ end: SharedFileEnd, of identity: FileIdentity, hasOpened: Bool) {
             paths[identity] = end.path
             if let index = users[identity]?.firstIndex(where: { $0.end === end }) {
                 if hasOpened { users[identity]?[index].hasOpened = true }
@@ -97,7 +99,7 @@ final class SharedFiles: Sendable {
             }
         }
 
-        mutating func removeUser(_ end: SharedFileEnd, of identity: Identity) {
+        mutating func removeUser(_ end: SharedFileEnd, of identity: FileIdentity) {
             users[identity]?.removeAll { $0.end === end }
             if users[identity]?.isEmpty ?? false { users[identity] = nil }
             if entries[end.path]?.end === end || entries[end.path] == nil, paths[identity] == end.path {
@@ -116,7 +118,7 @@ final class SharedFiles: Sendable {
     /// - parameter path: the canonical path.
     /// - parameter make: makes the pool; must not open anything.
     func pool(_ path: String, _ make: () -> DatabasePool) -> DatabasePool {
-        let identity = Identity(path: path)
+        let identity = FileIdentity(path: path)
         let (pool, others) = state.withLock { state in
             // Released without the lock: the last reference to a pool closes its connections.
             var seen: [DatabasePool] = []
@@ -124,7 +126,7 @@ final class SharedFiles: Sendable {
             if let identity, let otherPath = state.paths[identity],
                 let pool = state.entries[otherPath]?.pool
             {
-                if Identity(path: otherPath) == identity { return (pool, seen) }
+                if FileIdentity(path: otherPath) == identity { return (pool, seen) }
                 seen.append(pool)
             }
             let pool = make()
@@ -143,7 +145,7 @@ final class SharedFiles: Sendable {
     }
 
     /// The pool of a file is gone.
-    func remove(_ file: SharedFile, _ identities: [Identity]) {
+    func remove(_ file: SharedFile, _ identities: [FileIdentity]) {
         let (path, end) = (file.path, file.end)
         let databases = state.withLock { state in
             state.ends[path]?.removeAll { $0 === end }
@@ -166,7 +168,7 @@ final class SharedFiles: Sendable {
     /// The ends to come of pools that were released before a pool was made: those of its path, and those that use its
     /// file by another.
     func endsToCome(before file: SharedFile) -> [SharedFileEnd] {
-        let identity = Identity(path: file.path)
+        let identity = FileIdentity(path: file.path)
         let (ends, uses) = state.withLock { state in
             (
                 (state.ends[file.path] ?? []).filter { $0.number < file.end.number && !$0.hasEnded },
@@ -182,7 +184,7 @@ final class SharedFiles: Sendable {
 
     /// The use of a pool's file under another name; nil if there is none.
     func otherUse(of file: SharedFile) -> Use? {
-        guard let identity = Identity(path: file.path) else { return nil }
+        guard let identity = FileIdentity(path: file.path) else { return nil }
         return state.withLock { $0.uses(of: identity, before: file.end) }
             .first { $0.leads(to: identity) || $0.hasOpenConnection }
     }
@@ -191,7 +193,7 @@ final class SharedFiles: Sendable {
     ///
     /// - parameter formerIdentities: the files that the pool had under its path before, and has closed.
     /// - returns: the other use; nil if there is none.
-    func noteUser(_ file: SharedFile, of identity: Identity, notOf formerIdentities: [Identity]) -> Use? {
+    func noteUser(_ file: SharedFile, of identity: FileIdentity, notOf formerIdentities: [FileIdentity]) -> Use? {
         let (use, others) = state.withLock { state -> (Use?, [Use]) in
             let uses = state.uses(of: identity, before: file.end)
             if let use = uses.first(where: { $0.leads(to: identity) }) { return (use, uses) }
@@ -208,7 +210,7 @@ final class SharedFiles: Sendable {
 
     /// The path of the shared database that has a file open; nil if none has.
     func openPath(of path: String) -> String? {
-        guard let identity = Identity(path: path) else { return nil }
+        guard let identity = FileIdentity(path: path) else { return nil }
         return state.withLock { $0.uses(of: identity, before: nil) }.first(where: \.hasOpenConnection)?.path
     }
 
@@ -216,7 +218,7 @@ final class SharedFiles: Sendable {
 
     /// Remembers connections that belong to no pool's group.
     func notePinned(_ databases: [Database], _ path: String) {
-        let identity = Identity(path: path)
+        let identity = FileIdentity(path: path)
         let others = state.withLock { state in
             // Released without the lock: the last reference to a connection closes it, and tells tracers.
             let others = state.pinned[path]?.compactMap(\.database) ?? []
@@ -245,9 +247,9 @@ extension SharedFiles.Use {
     }
 
     /// Whether it is sure to use a file that it has used. Needs no lock of a connection.
-    fileprivate func leads(to identity: SharedFiles.Identity) -> Bool {
+    fileprivate func leads(to identity: FileIdentity) -> Bool {
         switch self {
-        case .pool(let pool): SharedFiles.Identity(path: pool.path) == identity
+        case .pool(let pool): FileIdentity(path: pool.path) == identity
         case .releasedPool: true
         case .pinned: false
         }

@@ -1,17 +1,5 @@
 import QuarryCore
 
-extension DatabaseTraceEvent.AccessKind {
-    init(_ request: AccessRequest) {
-        self =
-            switch request.kind {
-            case _ where request.barrier != nil: .exclusive
-            case .read, .pinnedRead, .begunRead, .snapshotRead: .read
-            case .write: .write
-            case .bare: .withoutTransaction
-            }
-    }
-}
-
 extension DatabaseTraceEvent.Severity {
     /// The severity of an error.
     ///
@@ -59,31 +47,5 @@ extension Duration {
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? .max : product &+ UInt64(attoseconds / 1_000_000_000)
-    }
-}
-
-extension Database {
-    /// The connection, as tracers see it; nil for one that belongs to no queue, pool or snapshot.
-    var tracedConnection: DatabaseTraceEvent.Connection? { connectionContext?.tracedConnection }
-
-    /// SQLite's plan of a statement whose arguments are unknown; nil if there is none.
-    func explanation(of sql: String) -> QueryPlan? {
-        let mayWait = !refusesToWait
-        refusesToWait = true
-        defer { refusesToWait = !mayWait }
-        return untraced { try? QueryPlan(ofSQL: sql, self) }
-    }
-}
-
-extension ConnectionGroup {
-    /// The accesses that have connections, and their labels.
-    var holders: [(connection: DatabaseTraceEvent.Connection, label: String?)] {
-        state.withLock { state in
-            (state.connections + [state.barrierHolder]).compactMap { connection in
-                guard let db = connection?.database, let number = db.runningAccess, let connection = db.tracedConnection
-                else { return nil }
-                return (connection, db.accessLabel(ofAccess: number))
-            }
-        }
     }
 }

@@ -149,37 +149,6 @@ public struct TracerRegistration: Sendable {
     public func remove() { list.remove(entry) }
 }
 
-extension DatabaseReader {
-    /// Adds a tracer for this database.
-    ///
-    /// ```swift
-    /// let registration = dbPool.addTracer(SlowLog())
-    /// …
-    /// registration.remove()
-    /// ```
-    ///
-    /// A pool and its snapshots share their tracers, and so do the queues of one named database in memory. The database
-    /// keeps the tracer, which must not keep the database.
-    ///
-    /// - returns: the tracer's registration, with which it can be removed.
-    @discardableResult
-    public func addTracer(_ tracer: some DatabaseTracer) -> TracerRegistration {
-        (groupReader?.core.tracers ?? TracerList()).add(tracer)
-    }
-
-    /// Adds a closure as a tracer for this database.
-    ///
-    /// ```swift
-    /// dbPool.addTracer(.init([.waits, .errors])) { event in print(event) }
-    /// ```
-    ///
-    /// - returns: the closure's registration, with which it can be removed.
-    @discardableResult
-    public func addTracer(
-        _ options: DatabaseTracing.Options, _ receive: @escaping @Sendable (DatabaseTraceEvent) -> Void
-    ) -> TracerRegistration { addTracer(ClosureTracer(options: options, body: receive)) }
-}
-
 /// A closure that receives events.
 struct ClosureTracer: DatabaseTracer {
     let options: DatabaseTracing.Options

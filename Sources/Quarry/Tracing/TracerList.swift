@@ -2,7 +2,7 @@ import QuarryCore
 import Synchronization
 
 /// The tracers of one database, or those of the process.
-final class TracerList: DatabasePart {
+final class TracerList: Sendable {
     /// A tracer, until it is removed.
     final class Entry: Sendable {
         let tracer: any DatabaseTracer
@@ -61,35 +61,11 @@ final class TracerList: DatabasePart {
         for entry in entries.withLock({ $0 }) where entry.remove() { Self.count.subtract(1, ordering: .relaxed) }
     }
 
-    /// The tracers of a configuration; nil if it has none. A list of their own: the queues of one named database in
-    /// memory share a core, and each may have its configuration.
-    static func configured(_ configuration: Configuration) -> TracerList? {
-        guard !configuration.tracers.isEmpty else { return nil }
-        let list = TracerList()
-        for tracer in configuration.tracers { list.add(tracer) }
-        return list
-    }
+    /// Whether a tracer is being called: its accesses aren't traced.
+    @TaskLocal static var isDelivering = false
 
-    /// The tracers that concern a database: those of the process, of the database, and of its configuration.
-    static func current(for core: DatabaseCore, _ configured: TracerList?) -> [Entry] {
-        var entries = process.entries.withLock { $0 }
-        if let list = core.tracersIfMade { entries += list.entries.withLock { $0 } }
-        if let configured { entries += configured.entries.withLock { $0 } }
-        return entries
-    }
-
-    /// Delivers an event that belongs to no access.
-    static func deliver(
-        _ core: DatabaseCore, _ configured: TracerList?, _ interest: DatabaseTracing.Interests,
-        _ event: (DatabaseTracing.Options) -> DatabaseTraceEvent
-    ) {
-        guard hasAny, !AccessTrace.isDelivering else { return }
-        let entries = current(for: core, configured).filter { $0.wants(interest) }
-        guard !entries.isEmpty else { return }
-        AccessTrace.$isDelivering.withValue(true) {
-            for entry in entries { entry.receive(interest, event) }
-        }
-    }
+    /// The tracers of the list.
+    var current: [Entry] { entries.withLock { $0 } }
 
     @discardableResult
     func add(_ tracer: any DatabaseTracer) -> TracerRegistration {
@@ -108,28 +84,4 @@ final class TracerList: DatabasePart {
         }
         _ = consume removed
     }
-}
-
-extension DatabaseCore {
-    /// The tracers of the database.
-    var tracers: TracerList { part(TracerList.self) { TracerList() } }
-
-    /// The tracers of the database; nil if there has been none.
-    var tracersIfMade: TracerList? { part(TracerList.self) }
-}
-
-extension Configuration {
-    /// The tracers of a database, from its opening. See `DatabaseTracer`.
-    ///
-    /// ```swift
-    /// config.tracers = [SlowLog()]
-    /// ```
-    public var tracers: [any DatabaseTracer] {
-        get { settings[ConfiguredTracers.self]?.tracers ?? [] }
-        set { settings[ConfiguredTracers.self] = newValue.isEmpty ? nil : ConfiguredTracers(tracers: newValue) }
-    }
-}
-
-private struct ConfiguredTracers: Sendable {
-    let tracers: [any DatabaseTracer]
 }

@@ -318,11 +318,14 @@ import Testing
         try pool.makeTable()
         pool.broker.slowFetch.store(0, ordering: .relaxed)
         let (slow, fast) = (Received<Int>(), Received<Int>())
-        let mayFetch = Step("the slow fetch may go on")
+        let (hasBegun, mayFetch) = (Step("the slow fetch has begun"), Step("it may go on"))
         let cancellables = [
             ValueObservation.tracking(region: DatabaseRegion.t) { db in
                 let count = try db.count()
-                if count == 1 { try mayFetch.wait() }
+                if count == 1 {
+                    hasBegun.reach()
+                    try mayFetch.wait()
+                }
                 return count
             }.start(in: pool, scheduling: .task, onError: slow.onError, onChange: slow.onChange),
             Self.counting().start(in: pool, scheduling: .task, onError: fast.onError, onChange: fast.onChange),
@@ -331,6 +334,7 @@ import Testing
         _ = try await fast.value(1)
         try pool.add(1)
         #expect(try await fast.value(2) == [0, 1])
+        try await hasBegun.reached()
         try pool.add(2)
         #expect(try await fast.value(3) == [0, 1, 2])
         #expect(slow.values == [0])

@@ -5,8 +5,8 @@ import Testing
 
 /// The decisions about a file that may be damaged, without threads or files.
 @Suite("Corruption state machine") struct CorruptionStateMachineTests {
-    private let file = CorruptionReport.FileIdentity(device: 1, inode: 1)
-    private let other = CorruptionReport.FileIdentity(device: 1, inode: 2)
+    private let file = FileIdentity(device: 1, inode: 1)
+    private let other = FileIdentity(device: 1, inode: 2)
     private let second: UInt64 = 1_000_000_000
 
     /// A machine that expectations may change.
@@ -15,7 +15,7 @@ import Testing
 
         var knownDamage: CorruptionReport? { machine.knownDamage }
 
-        func errorDidHappen(_ file: CorruptionReport.FileIdentity, now: UInt64) -> Bool {
+        func errorDidHappen(_ file: FileIdentity, now: UInt64) -> Bool {
             machine.errorDidHappen(file, now: now)
         }
 
@@ -28,7 +28,7 @@ import Testing
         func fileWasRestored() { machine.fileWasRestored() }
     }
 
-    private func report(_ file: CorruptionReport.FileIdentity) -> CorruptionReport {
+    private func report(_ file: FileIdentity) -> CorruptionReport {
         let error = DatabaseError(resultCode: .SQLITE_CORRUPT)
         return CorruptionReport(
             path: "p", label: nil, error: error, integrity: IntegrityReport(level: .full, unreadable: error), file: file

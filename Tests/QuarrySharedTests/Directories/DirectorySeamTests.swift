@@ -208,7 +208,7 @@ import Testing
         }
         let other = OwnThread { try b.write { _ in } }
         try await isClosing.reached()
-        let gate = try #require(a.pool.sharedFile?.directory?.gate)
+        let gate = try #require(a.pool.opener?.poolGate as? DirectoryGate)
         let closer = OwnThread {
             if closesAll { try directory.close() } else { try a.close() }
             return try folder.openFiles.filter { $0.contains("/a.sqlite") }

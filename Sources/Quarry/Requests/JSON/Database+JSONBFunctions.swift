@@ -64,7 +64,7 @@ extension Database {
     public static func jsonbInsert(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
-        .json("JSONB_INSERT", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
+        .json("JSONB_INSERT", [value.sqlExpression] + jsonPairs(assignments), .version(3_045_000))
     }
 
     /// The JSON with values added at missing paths: `JSONB_INSERT(x, '$.path', y)`. Requires SQLite 3.45.
@@ -72,7 +72,7 @@ extension Database {
     public static func jsonbInsert(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSONB_INSERT", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
+        .json("JSONB_INSERT", [value.sqlExpression] + jsonPairs(assignments), .version(3_045_000))
     }
 
     /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. Requires SQLite 3.45.
@@ -83,7 +83,7 @@ extension Database {
     public static func jsonbReplace(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
-        .json("JSONB_REPLACE", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
+        .json("JSONB_REPLACE", [value.sqlExpression] + jsonPairs(assignments), .version(3_045_000))
     }
 
     /// The JSON with values replaced at existing paths: `JSONB_REPLACE(x, '$.path', y)`. Requires SQLite 3.45.
@@ -91,7 +91,7 @@ extension Database {
     public static func jsonbReplace(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSONB_REPLACE", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
+        .json("JSONB_REPLACE", [value.sqlExpression] + jsonPairs(assignments), .version(3_045_000))
     }
 
     /// The JSON with values set at paths: `JSONB_SET(x, '$.path', y)`. Requires SQLite 3.45.
@@ -109,7 +109,7 @@ extension Database {
     public static func jsonbSet(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
-        .json("JSONB_SET", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
+        .json("JSONB_SET", [value.sqlExpression] + jsonPairs(assignments), .version(3_045_000))
     }
 
     /// The JSON with values set at paths: `JSONB_SET(x, '$.path', y)`. Requires SQLite 3.45.
@@ -117,7 +117,7 @@ extension Database {
     public static func jsonbSet(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSONB_SET", [value.sqlExpression] + pairs(assignments), .version(3_045_000))
+        .json("JSONB_SET", [value.sqlExpression] + jsonPairs(assignments), .version(3_045_000))
     }
 
     /// An object in binary form: `JSONB_OBJECT('key', x)`. Requires SQLite 3.45.
@@ -133,7 +133,7 @@ extension Database {
     ///
     /// - parameter elements: keys and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonbObject(_ elements: KeyValuePairs<String, any SQLExpressible>) -> SQLExpression {
-        .json("JSONB_OBJECT", pairs(elements), .version(3_045_000))
+        .json("JSONB_OBJECT", jsonPairs(elements), .version(3_045_000))
     }
 
     /// An object in binary form: `JSONB_OBJECT('key', x)`. Requires SQLite 3.45.
@@ -141,7 +141,7 @@ extension Database {
     public static func jsonbObject(
         _ elements: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSONB_OBJECT", pairs(elements), .version(3_045_000))
+        .json("JSONB_OBJECT", jsonPairs(elements), .version(3_045_000))
     }
 
     /// The JSON, changed by a merge patch of RFC 7396: `JSONB_PATCH(x, y)`. Requires SQLite 3.45.

@@ -95,7 +95,7 @@ extension Database {
     public static func jsonInsert(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
-        .json("JSON_INSERT", [value.sqlExpression] + pairs(assignments))
+        .json("JSON_INSERT", [value.sqlExpression] + jsonPairs(assignments))
     }
 
     /// The JSON with values added at missing paths: `JSON_INSERT(x, '$.path', y)`.
@@ -103,7 +103,7 @@ extension Database {
     public static func jsonInsert(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSON_INSERT", [value.sqlExpression] + pairs(assignments))
+        .json("JSON_INSERT", [value.sqlExpression] + jsonPairs(assignments))
     }
 
     /// The JSON with values replaced at existing paths: `JSON_REPLACE(x, '$.path', y)`.
@@ -114,7 +114,7 @@ extension Database {
     public static func jsonReplace(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
-        .json("JSON_REPLACE", [value.sqlExpression] + pairs(assignments))
+        .json("JSON_REPLACE", [value.sqlExpression] + jsonPairs(assignments))
     }
 
     /// The JSON with values replaced at existing paths: `JSON_REPLACE(x, '$.path', y)`.
@@ -122,7 +122,7 @@ extension Database {
     public static func jsonReplace(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSON_REPLACE", [value.sqlExpression] + pairs(assignments))
+        .json("JSON_REPLACE", [value.sqlExpression] + jsonPairs(assignments))
     }
 
     /// The JSON with values set at paths: `JSON_SET(x, '$.path', y)`.
@@ -140,7 +140,7 @@ extension Database {
     public static func jsonSet(
         _ value: some SQLExpressible, _ assignments: KeyValuePairs<String, any SQLExpressible>
     ) -> SQLExpression {
-        .json("JSON_SET", [value.sqlExpression] + pairs(assignments))
+        .json("JSON_SET", [value.sqlExpression] + jsonPairs(assignments))
     }
 
     /// The JSON with values set at paths: `JSON_SET(x, '$.path', y)`.
@@ -148,7 +148,7 @@ extension Database {
     public static func jsonSet(
         _ value: some SQLExpressible, _ assignments: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSON_SET", [value.sqlExpression] + pairs(assignments))
+        .json("JSON_SET", [value.sqlExpression] + jsonPairs(assignments))
     }
 
     /// An object: `JSON_OBJECT('key', x)`.
@@ -164,7 +164,7 @@ extension Database {
     ///
     /// - parameter elements: keys and values; a literal keeps its order, a dictionary is sorted.
     public static func jsonObject(_ elements: KeyValuePairs<String, any SQLExpressible>) -> SQLExpression {
-        .json("JSON_OBJECT", pairs(elements))
+        .json("JSON_OBJECT", jsonPairs(elements))
     }
 
     /// An object: `JSON_OBJECT('key', x)`.
@@ -172,7 +172,7 @@ extension Database {
     public static func jsonObject(
         _ elements: some Collection<(key: String, value: any SQLExpressible)>
     ) -> SQLExpression {
-        .json("JSON_OBJECT", pairs(elements))
+        .json("JSON_OBJECT", jsonPairs(elements))
     }
 
     /// The JSON, changed by a merge patch of RFC 7396: `JSON_PATCH(x, y)`.
@@ -268,7 +268,7 @@ extension Database {
 }
 
 /// `'key', value, 'key', value`
-func pairs(_ elements: some Sequence<(key: String, value: any SQLExpressible)>) -> [SQLExpression] {
+func jsonPairs(_ elements: some Sequence<(key: String, value: any SQLExpressible)>) -> [SQLExpression] {
     // A dictionary has a different order in each process, so that its SQL would differ: its keys are sorted.
     if let dictionary = elements as? [String: any SQLExpressible] {
         return dictionary.sorted { $0.key < $1.key }.flatMap { [$0.key.sqlExpression, $0.value.jsonElement] }

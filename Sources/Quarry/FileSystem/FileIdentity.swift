@@ -6,7 +6,18 @@
     import Glibc
 #endif
 
-extension CorruptionReport.FileIdentity {
+/// A file, whatever its name.
+public struct FileIdentity: Sendable, Hashable {
+    /// The device.
+    public let device: UInt64
+    /// The number of the file on the device.
+    public let inode: UInt64
+
+    init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+
     /// The file that has a path now; nil if none has.
     init?(path: String) {
         var status = stat()

@@ -50,12 +50,9 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
 
     private static let lastID = Atomic<Int>(0)
 
-    /// Whether a tracer is being called: its accesses aren't traced.
-    @TaskLocal static var isDelivering = false
-
     /// - returns: nil if no tracer concerns the access.
     init?(_ runner: AccessRunner, _ request: AccessRequest, isAsynchronous: Bool) {
-        guard !Self.isDelivering else { return nil }
+        guard !TracerList.isDelivering else { return nil }
         let entries = TracerList.current(for: runner.core, runner.configuredTracers)
         interests = entries.reduce(into: []) { $0.formUnion($1.options.interests) }
         let interestsInAccesses: DatabaseTracing.Interests = [
@@ -70,7 +67,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
             isAsynchronous: isAsynchronous,
             start: DatabaseTraceEvent.Timestamp(nanosecondsSinceEpoch: SystemClock.nanosecondsSinceEpoch()))
         self.beginning = beginning
-        receivers = Self.$isDelivering.withValue(true) {
+        receivers = TracerList.$isDelivering.withValue(true) {
             entries.map { entry in
                 let samplesAccess = entry.wants(.accesses) && entry.samplesAccess()
                 let context = samplesAccess && entry.isActive ? entry.tracer.accessWillBegin(beginning) : nil
@@ -202,7 +199,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         let holders = group.holders.map { Self.holder($0.connection, label: $0.label, now: clock.now) }
         let waited = Duration.nanoseconds(Int64(clamping: clock.now - startTime))
         let waiterCount = max(1, group.waiterCount)
-        Self.$isDelivering.withValue(true) {
+        TracerList.$isDelivering.withValue(true) {
             for receiver in receivers where receiver.entry.options.waitThreshold.nanoseconds == threshold {
                 receiver.entry.receive(.waits) { options in
                     .wait(
@@ -263,7 +260,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         let holdStart = shared.holdStart ?? now
         let wait = Duration.nanoseconds(Int64(clamping: holdStart - startTime))
         let hold = Duration.nanoseconds(Int64(clamping: (endTime ?? holdStart) - holdStart))
-        Self.$isDelivering.withValue(true) {
+        TracerList.$isDelivering.withValue(true) {
             for receiver in receivers {
                 if let blockedTime {
                     receiver.entry.receive(.blockedThreads) { _ in
@@ -297,7 +294,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         guard !events.isEmpty else { return }
         let label = shared.withLock { $0.label }
         let events = events.take()
-        Self.$isDelivering.withValue(true) {
+        TracerList.$isDelivering.withValue(true) {
             for event in events {
                 for receiver in receivers { deliver(event, label, receiver) }
             }

@@ -74,37 +74,4 @@ extension ConnectionGroup {
         state.contents.pointee.counts.timingDidEnd(hold: hold, run: connection.database.endTiming())
         state.contents.pointee.connections[slot]?.timedSince = 0
     }
-
-    /// The connections and their accesses, and the counts of the connections.
-    ///
-    /// Reads the page caches of idle connections, which takes about a microsecond for each, with the lock held.
-    var statistics: (connections: DatabaseStatistics.Connections, counts: ConnectionCounts) {
-        state.withLock { state in
-            var statistics = DatabaseStatistics.Connections()
-            statistics.limit = state.machine.capacity
-            statistics.open = state.connections.count { !($0?.database.isClosed ?? true) }
-            statistics.idle = state.machine.isClosed ? 0 : state.machine.idleCount
-            statistics.leased = state.machine.leasedCount
-            statistics.waiters = state.machine.programWaiterCount
-            statistics.accessCount = state.counts.accessCount
-            statistics.waitCount = state.counts.waitCount
-            statistics.wait = state.counts.wait
-            statistics.wait.record(
-                nanoseconds: 0, times: UInt64(max(0, state.counts.accessCount - state.counts.waitCount)))
-            statistics.hold = state.counts.hold
-            statistics.run = state.counts.run
-            var counts = state.counts.ofClosed
-            for (slot, connection) in state.connections.enumerated() {
-                guard let database = connection?.database else { continue }
-                guard !database.isClosed else {
-                    counts.addCounts(of: database.counts)
-                    continue
-                }
-                if state.machine.isIdle(slot) { database.readCacheStatus() }
-                database.askForStatus()
-                counts += database.counts
-            }
-            return (statistics, counts)
-        }
-    }
 }
