@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "QuarryCaching", targets: ["QuarryCaching"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
         .library(name: "QuarryOutbox", targets: ["QuarryOutbox"]),
+        .library(name: "QuarryShared", targets: ["QuarryShared"]),
         .library(name: "QuarryTables", targets: ["QuarryTables"]),
         .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
         .library(name: "QuarryCluster", targets: ["QuarryCluster"]),
@@ -41,6 +42,8 @@ let package = Package(
         .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
         // Messages that are written with a change and delivered afterwards.
         .target(name: "QuarryOutbox", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
+        // Databases that several parts of a program share, and directories of databases.
+        .target(name: "QuarryShared", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
         // Tables whose verbs have a database.
         .target(name: "QuarryTables", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
 
@@ -60,7 +63,9 @@ let package = Package(
         .target(name: "CFaultMalloc", dependencies: ["CSQLite"], path: "Tests/CFaultMalloc"),
         .executableTarget(
             name: "QuarryTestProcess",
-            dependencies: ["CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryReplica"],
+            dependencies: [
+                "CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryReplica", "QuarryShared",
+            ],
             path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
 
@@ -102,6 +107,7 @@ let package = Package(
             name: "QuarryAccessTests",
             dependencies: [
                 "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox",
+                "QuarryShared",
                 "QuarryTestSupport",
             ],
             swiftSettings: settings),
@@ -124,7 +130,8 @@ let package = Package(
         .testTarget(
             name: "QuarrySharedTests",
             dependencies: [
-                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryTestSupport",
+                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryShared",
+                "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -133,7 +140,7 @@ let package = Package(
             name: "QuarryTests",
             dependencies: [
                 "CSQLite", "FuzzProperties", "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations",
-                "QuarryFixtures", "QuarryOutbox", "QuarryTables", "QuarryTestSupport",
+                "QuarryFixtures", "QuarryOutbox", "QuarryShared", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -165,12 +172,15 @@ let package = Package(
         // Failing disks, lost power, killed processes, exhausted memory.
         .testTarget(
             name: "QuarryFaultTests",
-            dependencies: ["Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryTestProcess", "QuarryTestSupport"],
+            dependencies: [
+                "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryShared", "QuarryTestProcess", "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         // Load: many tasks and threads for some time, and the resources they leave behind.
         .testTarget(
-            name: "QuarryStressTests", dependencies: ["CMemoryUse", "Quarry", "QuarryReplica", "QuarryTestSupport"],
+            name: "QuarryStressTests",
+            dependencies: ["CMemoryUse", "Quarry", "QuarryReplica", "QuarryShared", "QuarryTestSupport"],
             swiftSettings: settings),
     ]
 )

@@ -85,6 +85,7 @@ let package = Package(
             name: "quarry-tenants",
             dependencies: [
                 .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryShared", package: "Quarry"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -30,7 +30,7 @@ BEGIN {
     for (i in names) coreMayImport[names[i]] = 1
     allow("QuarrySQL", "QuarryCore")
     allow("Quarry", "QuarryCore QuarrySQL")
-    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryTables", names, " ")
+    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryShared QuarryTables", names, " ")
     for (i in names) allow(names[i], "Quarry QuarryCore QuarrySQL")
     allow("QuarryCluster", "Quarry QuarryCore QuarryClusterWire")
     split("Primitives SwiftLayout Handles Values Conversions Statements Rows Fetching Errors", names, " ")

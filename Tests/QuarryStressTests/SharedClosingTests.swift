@@ -1,5 +1,6 @@
 import Quarry
 import QuarryCore
+import QuarryShared
 import QuarryTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryShared
 
 #if canImport(Darwin)
     import Darwin

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryShared
 
 /// Replaces and moves the files of a shared database again and again, until it is killed. Each file has one row.
 func replaceForever(path: String, folder: String) throws {

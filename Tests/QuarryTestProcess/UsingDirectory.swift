@@ -1,4 +1,5 @@
 import Quarry
+import QuarryShared
 
 /// Writes numbers into the databases of a folder with 16 tasks, of which four can be open, and says each number when
 /// its write is acknowledged, until it is killed. The folder's databases are named 0 to 11.

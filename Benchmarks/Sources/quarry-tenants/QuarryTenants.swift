@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Quarry
+import QuarryShared
 import Synchronization
 
 /// Measures a folder of many databases of which few are open.

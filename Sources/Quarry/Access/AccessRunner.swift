@@ -47,7 +47,7 @@ package final class AccessRunner: Sendable {
     // MARK: - Performing
 
     /// Runs an access on this thread.
-    func perform<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
+    package func perform<T>(_ request: AccessRequest, _ body: (Database) throws -> T) throws -> T {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: false) {
             return try performTraced(traced, body)
         }
@@ -69,7 +69,7 @@ package final class AccessRunner: Sendable {
     }
 
     /// Runs an access for a task, which can be cancelled.
-    func perform<T: Sendable>(
+    package func perform<T: Sendable>(
         _ request: AccessRequest, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
@@ -183,6 +183,11 @@ package final class AccessRunner: Sendable {
         }
         if let error = db.endAccess() { throw error }
         return result
+    }
+
+    /// Runs `body` as one access of a connection that no group has.
+    package static func frame<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+        try frame(db, nil, kind: .bare, body)
     }
 
     // MARK: - Accesses in their own tasks

@@ -9,18 +9,18 @@ import QuarryCore
 #endif
 
 /// A mutex over a value, and a condition: the holder of the mutex can sleep until another thread signals.
-struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
+package struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     // Sendable: the value is reached only with the mutex held.
 
     /// The value. Use it only between `lock` and `unlock`; `wait` lets other threads change it.
     ///
     /// Change the value through a copy of the pointer: the thread sanitizer takes a change through this field for a
     /// change of the field.
-    let contents: UnsafeMutablePointer<Value>
+    package let contents: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    init(_ value: consuming Value) {
+    package init(_ value: consuming Value) {
         contents = .allocate(capacity: 1)
         contents.initialize(to: value)
         // One allocation holds both.
@@ -41,12 +41,12 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
         contents.deallocate()
     }
 
-    func lock() { pthread_mutex_lock(mutex) }
+    package func lock() { pthread_mutex_lock(mutex) }
 
-    func unlock() { pthread_mutex_unlock(mutex) }
+    package func unlock() { pthread_mutex_unlock(mutex) }
 
     /// Runs `body` with the mutex held.
-    func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
+    package func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&contents.pointee)
@@ -56,14 +56,14 @@ struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
     func signal() { pthread_cond_signal(condition) }
 
     /// Wakes all threads that sleep in `wait`.
-    func broadcast() { pthread_cond_broadcast(condition) }
+    package func broadcast() { pthread_cond_broadcast(condition) }
 
     /// Releases the mutex, sleeps until another thread signals, and takes the mutex again. It may also wake without a
     /// signal.
     ///
     /// - parameter deadline: nanoseconds of the monotonic clock; nil for no deadline.
     /// - returns: false at the deadline.
-    func wait(until deadline: UInt64? = nil) -> Bool { wait(for: condition, until: deadline) }
+    package func wait(until deadline: UInt64? = nil) -> Bool { wait(for: condition, until: deadline) }
 
     /// Does the same with a condition that is the caller's own, so that another thread can wake this one and no other.
     func wait(for condition: UnsafeMutablePointer<pthread_cond_t>, until deadline: UInt64?) -> Bool {

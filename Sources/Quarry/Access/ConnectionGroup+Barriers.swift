@@ -76,7 +76,7 @@ extension ConnectionGroup {
     /// were closed under them are opened again when needed.
     ///
     /// - parameter groups: in the order in which they were waited for, which is the order of their locks.
-    static func endBarriers(_ groups: some Collection<ConnectionGroup>) {
+    package static func endBarriers(_ groups: some Collection<ConnectionGroup>) {
         endBarriers(groups) { group, state in
             let forgotten = group.forgetClosed(&state)
             return group.endBarrier(&state, forgetting: forgotten)

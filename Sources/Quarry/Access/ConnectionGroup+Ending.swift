@@ -4,7 +4,7 @@ import QuarryCore
 
 extension ConnectionGroup {
     /// Sets the closure that is called when the group may have become unused, without its lock; nil for none.
-    func whenUnused(_ action: (@Sendable () -> Void)?) {
+    package func whenUnused(_ action: (@Sendable () -> Void)?) {
         let previous = state.withLock { state in
             defer { state.whenUnused = action }
             return state.whenUnused
@@ -22,7 +22,7 @@ extension ConnectionGroup {
     /// Closes the connections, unless an access has one, or waits for one.
     ///
     /// - returns: whether all connections are closed.
-    func closeIfUnused() -> Bool {
+    package func closeIfUnused() -> Bool {
         let dropped = state.withLock { state in
             state.isUnused ? Self.takeDropped(&state, state.machine.dropIdle()) : nil
         }
@@ -35,7 +35,7 @@ extension ConnectionGroup {
     }
 
     /// Whether no access has a connection, or waits for one. A shut gate is no access.
-    var isUnused: Bool { state.withLock { $0.isUnused } }
+    package var isUnused: Bool { state.withLock { $0.isUnused } }
 }
 
 extension ConnectionGroup.State {

@@ -60,7 +60,7 @@ extension DatabaseStatistics {
     /// The counts of groups, without those of the log.
     ///
     /// - parameter writer: one of the groups', if it writes; so is `readers`.
-    init(of groups: [ConnectionGroup], _ writer: AccessRunner?, readers: AccessRunner) {
+    package init(of groups: [ConnectionGroup], _ writer: AccessRunner?, readers: AccessRunner) {
         for group in groups {
             let (connections, counts) = group.statistics
             if group === readers.group { self.readers = connections }

@@ -130,7 +130,7 @@ package final class ConnectionGroup: Sendable {
     var connectionCount: Int { state.withLock { state in state.connections.count { $0 != nil } } }
 
     /// The number of waiting accesses.
-    var waiterCount: Int { state.withLock { $0.machine.waiterCount } }
+    package var waiterCount: Int { state.withLock { $0.machine.waiterCount } }
 
     // MARK: - Threads
 

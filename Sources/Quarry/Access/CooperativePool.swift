@@ -9,7 +9,7 @@ import Synchronization
 #endif
 
 /// The threads of Swift's cooperative pool.
-enum CooperativePool {
+package enum CooperativePool {
     /// The number of threads: one for each core.
     static let width = max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
 
@@ -29,7 +29,7 @@ enum CooperativePool {
     }
 
     /// Runs a body that blocks the thread.
-    static func blocking<T>(_ body: () throws -> T) rethrows -> T {
+    package static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         try WorkerThreads.blocking { try blockingPool(body) }
     }
 

@@ -5,7 +5,7 @@ import QuarryCore
 extension TracerList: DatabasePart {
     /// The tracers of a configuration; nil if it has none. A list of their own: the queues of one named database in
     /// memory share a core, and each may have its configuration.
-    static func configured(_ configuration: Configuration) -> TracerList? {
+    package static func configured(_ configuration: Configuration) -> TracerList? {
         guard !configuration.tracers.isEmpty else { return nil }
         let list = TracerList()
         for tracer in configuration.tracers { list.add(tracer) }

@@ -24,14 +24,14 @@ package final class DatabaseCore: Sendable {
     /// The clock of timeouts and durations.
     let clock: MonotonicClock
 
-    init(isShared: Bool, _ clock: MonotonicClock, gate: (any DatabaseGate)? = nil) {
+    package init(isShared: Bool, _ clock: MonotonicClock, gate: (any DatabaseGate)? = nil) {
         self.isShared = isShared
         self.clock = clock
         self.gate = gate
     }
 
     /// The setups of the connections.
-    let setups = ConnectionSetups()
+    package let setups = ConnectionSetups()
 
     /// The cores of the named databases in memory, by what SQLite finds the content by.
     private static let namedCores = Lock<[Name: WeakCore]>([:])
@@ -61,6 +61,9 @@ package final class DatabaseCore: Sendable {
         _ = consume others
         return core
     }
+
+    /// The log was emptied by closing the last connection.
+    package func logWasEmptied() { log.logWasEmptied() }
 
     /// Adds a closure that prepares each connection.
     func prepareConnections(_ setup: @escaping @Sendable (Database) throws -> Void) -> ConnectionPreparation {
@@ -167,7 +170,7 @@ extension Database {
 
     /// The part of the database that its connections share; nil for a connection that belongs to no queue, pool or
     /// snapshot.
-    var core: DatabaseCore? { connectionContext?.core }
+    package var core: DatabaseCore? { connectionContext?.core }
 
     var connectionContext: ConnectionContext? { context as? ConnectionContext }
 

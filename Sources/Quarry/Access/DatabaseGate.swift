@@ -1,6 +1,6 @@
 /// Bars the connections of a database while it is closed, and opens them for the accesses that come: see
 /// `DatabaseDirectory`. The groups report to it without their locks.
-protocol DatabaseGate: AnyObject, Sendable {
+package protocol DatabaseGate: AnyObject, Sendable {
     /// An access waits behind the gate.
     ///
     /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
@@ -30,7 +30,7 @@ extension DatabasePool {
     /// closed.
     ///
     /// - throws: `SQLITE_MISUSE` on the thread that closes it.
-    func isClosedBehindGate() throws -> Bool {
+    package func isClosedBehindGate() throws -> Bool {
         guard let gate = opener?.poolGate else { return false }
         for group in groups { try group.checkIsOutsideWindow() }
         gate.waitWhileClosing()
@@ -38,7 +38,7 @@ extension DatabasePool {
     }
 
     /// As `isClosedBehindGate`, but waiting suspends the task.
-    func isClosedBehindGateAsync() async -> Bool {
+    package func isClosedBehindGateAsync() async -> Bool {
         guard let gate = opener?.poolGate else { return false }
         await gate.waitWhileClosingAsync()
         return gate.isClosed && writer.group.waiterCount == 0

@@ -14,11 +14,17 @@ public enum DatabaseMemory {
     /// ```
     public struct Released: Sendable, Hashable {
         /// The number of readers that were closed. Each had one or two files open.
-        public internal(set) var closedConnections = 0
+        public package(set) var closedConnections = 0
         /// The number of connections that stay open, and have given back their pages and prepared statements.
-        public internal(set) var emptiedConnections = 0
+        public package(set) var emptiedConnections = 0
         /// The number of records that cached tables had in memory.
-        public internal(set) var removedRecords = 0
+        public package(set) var removedRecords = 0
+
+        package init(closedConnections: Int = 0, emptiedConnections: Int = 0, removedRecords: Int = 0) {
+            self.closedConnections = closedConnections
+            self.emptiedConnections = emptiedConnections
+            self.removedRecords = removedRecords
+        }
     }
 
     /// The things that a call gives back.

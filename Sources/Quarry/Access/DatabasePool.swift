@@ -26,7 +26,7 @@ public final class DatabasePool: GroupWriter {
     package let core: DatabaseCore
     package let workers: WorkerThreads
     /// Opens the connections when they are needed; nil for a pool that has them open until it is closed.
-    let opener: (any PoolOpener)?
+    package let opener: (any PoolOpener)?
     package let readRequest: AccessRequest
     package let writeRequest: AccessRequest
     package let transactionRequest: AccessRequest
@@ -81,7 +81,7 @@ public final class DatabasePool: GroupWriter {
     /// A pool without connections, which are opened when they are needed.
     ///
     /// - parameter workers: its threads; nil for threads of its own.
-    convenience init(
+    package convenience init(
         path: String, _ configuration: Configuration, _ core: DatabaseCore, _ workers: WorkerThreads?,
         _ tracers: TracerList?, _ opener: any PoolOpener
     ) {
@@ -206,7 +206,7 @@ extension Configuration {
     fileprivate func makePoolWorkers() -> WorkerThreads { WorkerThreads(connectionCount: maximumReaderCount + 1) }
 
     /// Opens the writer of a pool.
-    func openWriterOfPool(
+    package func openWriterOfPool(
         path: String, core: DatabaseCore, configuredTracers: TracerList?, followsTask: Bool
     ) throws -> Database {
         var options = connectionOptions(readonly: readonly)
@@ -224,7 +224,8 @@ extension Configuration {
     }
 
     /// Opens a reader of a pool.
-    func readerOpener(path: String, core: DatabaseCore, _ tracers: TracerList? = nil) -> @Sendable () throws -> Database
+    package func readerOpener(path: String, core: DatabaseCore, _ tracers: TracerList? = nil)
+        -> @Sendable () throws -> Database
     {
         var options = connectionOptions(readonly: true)
         options.busyMode = readonlyBusyMode ?? .timeout(10)

@@ -6,7 +6,7 @@ import Synchronization
 /// A list through the writers themselves, so that opening a database allocates nothing for it, and an access costs
 /// nothing. A database is taken out by its `deinit`, which still holds its writer: so each writer in the list may be
 /// retained while the lock is held.
-enum LiveDatabases {
+package enum LiveDatabases {
     /// The neighbours of a writer in the list.
     struct Links {
         fileprivate var next: Unmanaged<AccessRunner>?
@@ -51,7 +51,7 @@ enum LiveDatabases {
     /// Adds the databases that several parts of the program share: they know each name by which a file was opened.
     ///
     /// - parameter path: the path of the one that has the file of a path open.
-    static func addSharedDatabases(_ path: @escaping @Sendable (String) -> String?) {
+    package static func addSharedDatabases(_ path: @escaping @Sendable (String) -> String?) {
         _ = sharedPaths.storeIfNil(SharedPaths(path))
     }
 

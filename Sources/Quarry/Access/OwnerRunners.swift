@@ -36,7 +36,7 @@ extension DatabaseCore {
     /// Lets the library's accesses use the runners of a queue or pool, until `ownerWillEnd`.
     ///
     /// - parameter readers: the runner of the connections that read; that of the writer, for a queue.
-    func setOwner(_ writer: AccessRunner, readers: AccessRunner, _ configuration: Configuration) {
+    package func setOwner(_ writer: AccessRunner, readers: AccessRunner, _ configuration: Configuration) {
         OwnerRunners.lock.withLock { _ in
             runnersOfOwner = OwnerRunners(writer, readers: readers, configuration)
         }

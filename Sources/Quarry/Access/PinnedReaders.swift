@@ -93,4 +93,10 @@ extension DatabaseCore {
 
     /// The snapshots and stable readers; nil if there has been none.
     var pinnedReadersIfMade: PinnedReaders? { part(PinnedReaders.self) }
+
+    /// Whether a thread or task has a connection of a snapshot or stable reader.
+    package func hasPinnedReader(heldBy holder: UInt) -> Bool { pinnedReadersIfMade?.isHeld(by: holder) ?? false }
+
+    /// The labels of the snapshots and stable readers.
+    package var labelsOfPinnedReaders: [String] { pinnedReadersIfMade?.all.values.map(\.label) ?? [] }
 }

@@ -2,7 +2,7 @@ import QuarryCore
 
 /// Opens the connections of a pool when they are needed, and again after they were closed: the file of a shared
 /// database.
-protocol PoolOpener: AnyObject, Sendable {
+package protocol PoolOpener: AnyObject, Sendable {
     /// Bars the connections while the database is closed; nil if nothing does.
     var poolGate: (any DatabaseGate)? { get }
 

@@ -72,7 +72,7 @@ package final class WorkerThreads: TaskExecutor {
     }
 
     /// - parameter connectionCount: the number of accesses that can run at the same time.
-    init(connectionCount: Int) {
+    package init(connectionCount: Int) {
         // One more, for tasks that give up waiting while all connections are in use.
         state = ConditionLock(
             State(crew: WorkerCrew(maximumThreadCount: connectionCount + 1, maximumStayCount: CooperativePool.width)))
@@ -277,7 +277,7 @@ package final class WorkerThreads: TaskExecutor {
     }
 
     /// Runs a body that makes the thread sleep. If the thread belongs to the library, another may replace it meanwhile.
-    static func blocking<T>(_ body: () throws -> T) rethrows -> T {
+    package static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         guard let state = currentState else { return try body() }
         // One whose task may stay is replaced already.
         let isReplaced = state.pointee.stay != nil
@@ -397,7 +397,7 @@ package final class WorkerThreads: TaskExecutor {
     }
 
     /// The current number of threads.
-    var currentThreadCount: Int { state.withLock { $0.crew.threadCount } }
+    package var currentThreadCount: Int { state.withLock { $0.crew.threadCount } }
 
     /// The number of threads that sleep.
     var sleepingThreadCount: Int { state.withLock { $0.crew.sleepingCount } }
@@ -416,7 +416,7 @@ package final class WorkerThreads: TaskExecutor {
     }
 
     /// Lets the threads end once they have no work.
-    func shutDown() {
+    package func shutDown() {
         state.withLock { state in
             state.isShutDown = true
             var sleeper = state.lastSleeper

@@ -34,7 +34,7 @@ public struct BackupOptions: Sendable {
     /// can be cancelled.
     public var pagesPerStep = 256
 
-    var files = FileOperations()
+    package var files = FileOperations()
 
     /// Pauses on a thread, for a number of nanoseconds.
     var sleep: @Sendable (UInt64) -> Void = { pause in
@@ -104,7 +104,7 @@ public struct BackupResult: Sendable {
 
 extension Database {
     /// Throws `SQLITE_CORRUPT` if a check finds a problem.
-    func pass(_ check: BackupCheck, _ operation: String) throws {
+    package func pass(_ check: BackupCheck, _ operation: String) throws {
         let problems: [String]
         switch check {
         case .none: return

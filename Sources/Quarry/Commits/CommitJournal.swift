@@ -158,7 +158,7 @@ package final class CommitJournal: DatabasePart {
     }
 
     /// All connections of a database were closed, which will be opened again.
-    func connectionsWereClosed() {
+    package func connectionsWereClosed() {
         let watch = state.withLock { state in
             state.isClosed = true
             return state.watch.take()
@@ -168,7 +168,7 @@ package final class CommitJournal: DatabasePart {
 
     /// A closed database was opened again: others may have changed it, or another file may have its path. The database
     /// is nil if it is being released.
-    func connectionsWereOpened(of database: (any GroupReader)?) {
+    package func connectionsWereOpened(of database: (any GroupReader)?) {
         if let database, state.withLock({ $0.needs.isNeeded }) { watchOthers(of: database) }
         otherConnectionDidCommit(number: nil)
         state.withLock { $0.isClosed = false }

@@ -5,7 +5,7 @@ extension DatabaseCore {
     package var journal: CommitJournal { part(CommitJournal.self) { CommitJournal(self) } }
 
     /// The commits of the database; nil as long as they aren't used.
-    var journalIfMade: CommitJournal? { part(CommitJournal.self) }
+    package var journalIfMade: CommitJournal? { part(CommitJournal.self) }
 
     /// Keeps the numbers of commits in the file, if the configuration asks for it.
     ///

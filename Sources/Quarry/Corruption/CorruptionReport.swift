@@ -95,7 +95,7 @@ extension Configuration {
     }
 
     /// Set by `onCorruption`.
-    var corruptionHandler: (@Sendable (CorruptionEvent) -> Void)? {
+    package var corruptionHandler: (@Sendable (CorruptionEvent) -> Void)? {
         get { settings[CorruptionHandler.self]?.receive }
         set { settings[CorruptionHandler.self] = newValue.map(CorruptionHandler.init) }
     }

@@ -19,7 +19,7 @@ public struct FileIdentity: Sendable, Hashable {
     }
 
     /// The file that has a path now; nil if none has.
-    init?(path: String) {
+    package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         device = UInt64(truncatingIfNeeded: status.st_dev)

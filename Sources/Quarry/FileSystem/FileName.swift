@@ -7,7 +7,7 @@
 #endif
 
 /// The names of files: one form for all names of one file.
-enum FileName {
+package enum FileName {
     /// How many symbolic links are followed, as the system does.
     private static let maximumLinkCount = 40
 
@@ -16,7 +16,7 @@ enum FileName {
     /// The file is neither opened nor created. A link that leads to a missing file is followed.
     ///
     /// - parameter path: has no NUL.
-    static func canonical(_ path: String) -> String {
+    package static func canonical(_ path: String) -> String {
         var path = path
         for _ in 0..<maximumLinkCount {
             if let resolved = resolved(path) { return resolved }
@@ -53,7 +53,7 @@ enum FileName {
     }
 
     /// Whether a relative path leads to a file that was removed with its folder: the current one.
-    static func isInRemovedFolder(_ path: String) -> Bool { !path.hasPrefix("/") && resolved(".") == nil }
+    package static func isInRemovedFolder(_ path: String) -> Bool { !path.hasPrefix("/") && resolved(".") == nil }
 
     /// The folder and the last name of a path. The folder of a name is `.`, that of the root the root.
     private static func split(_ path: String) -> (folder: String, name: String) {

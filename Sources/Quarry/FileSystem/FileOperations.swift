@@ -1,46 +1,48 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+    package import Darwin
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #else
-    import Glibc
+    package import Glibc
 #endif
 
 /// The calls of the file system that backups, salvages and quarantines make themselves. SQLite makes the others,
 /// through its VFS.
 ///
 /// Each call asks `fault` first, so that tests can make any of them fail.
-struct FileOperations: Sendable {
-    enum Kind: String, Sendable, CaseIterable {
+package struct FileOperations: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
         case create, lock, permissions, write, sync, syncFolder, rename, link, remove, list, status
     }
 
     /// Returns the number of the error with which a call fails instead of being made; 0 to make it.
-    var fault: @Sendable (Kind, _ path: String) -> CInt = { _, _ in 0 }
+    package var fault: @Sendable (Kind, _ path: String) -> CInt
+
+    package init(fault: @escaping @Sendable (Kind, _ path: String) -> CInt = { _, _ in 0 }) { self.fault = fault }
 
     /// A call that has failed.
-    struct Failure: Error {
-        let kind: Kind
-        let path: String
-        let number: CInt
+    package struct Failure: Error {
+        package let kind: Kind
+        package let path: String
+        package let number: CInt
 
         /// Whether another file has the name that a file should get.
-        var isOfTakenName: Bool { number == EEXIST }
+        package var isOfTakenName: Bool { number == EEXIST }
 
         /// Whether the file or folder doesn't exist.
-        var isOfMissingFile: Bool { number == ENOENT }
+        package var isOfMissingFile: Bool { number == ENOENT }
 
         /// Whether a new name is on another file system.
-        var isOfOtherFileSystem: Bool { number == EXDEV }
+        package var isOfOtherFileSystem: Bool { number == EXDEV }
 
         /// The system's reason: `No space left on device`.
-        var reason: String { String(cString: strerror(number)) }
+        package var reason: String { String(cString: strerror(number)) }
     }
 
     /// A file that was opened; closed with the object.
-    final class Descriptor: Sendable {
+    package final class Descriptor: Sendable {
         fileprivate let number: CInt
 
         fileprivate init(_ number: CInt) { self.number = number }
@@ -49,8 +51,8 @@ struct FileOperations: Sendable {
     }
 
     /// The properties of a file.
-    struct Status: Equatable {
-        enum Kind: String {
+    package struct Status: Equatable {
+        package enum Kind: String {
             case file = "a file"
             case folder = "a folder"
             case pipe = "a pipe"
@@ -58,29 +60,29 @@ struct FileOperations: Sendable {
             case device = "a device"
         }
 
-        let kind: Kind
-        let isLink: Bool
-        let byteCount: Int
+        package let kind: Kind
+        package let isLink: Bool
+        package let byteCount: Int
         /// The permissions: <https://man7.org/linux/man-pages/man7/inode.7.html>.
-        let permissions: mode_t
-        let identity: Identity
+        package let permissions: mode_t
+        package let identity: Identity
     }
 
     /// Is the same for two paths of one file.
-    struct Identity: Equatable {
-        let device: UInt64
-        let inode: UInt64
+    package struct Identity: Equatable {
+        package let device: UInt64
+        package let inode: UInt64
     }
 
     // MARK: - Calls
 
     /// Creates a file that is missing. The corresponding C function is `open`.
-    func create(_ path: String, permissions: mode_t) throws -> Descriptor {
+    package func create(_ path: String, permissions: mode_t) throws -> Descriptor {
         try Descriptor(call(.create, path) { openNew(path, permissions) })
     }
 
     /// Opens a file to lock it; nil if it is missing.
-    func open(toLock path: String) throws -> Descriptor? {
+    package func open(toLock path: String) throws -> Descriptor? {
         do {
             return try Descriptor(call(.lock, path) { Self.openReadOnly(path) })
         } catch {
@@ -93,7 +95,7 @@ struct FileOperations: Sendable {
     /// locks have nothing to do with those of SQLite.
     ///
     /// - returns: false if another descriptor has the lock; nil if the file system has no locks.
-    func lock(_ file: Descriptor, _ path: String) throws -> Bool? {
+    package func lock(_ file: Descriptor, _ path: String) throws -> Bool? {
         do {
             _ = try call(.lock, path) { flock(file.number, LOCK_EX | LOCK_NB) }
             return true
@@ -107,12 +109,12 @@ struct FileOperations: Sendable {
     }
 
     /// The corresponding C function is `fchmod`: unlike at the creation, the process's mask doesn't apply.
-    func setPermissions(_ permissions: mode_t, of file: Descriptor, _ path: String) throws {
+    package func setPermissions(_ permissions: mode_t, of file: Descriptor, _ path: String) throws {
         _ = try call(.permissions, path) { fchmod(file.number, permissions) }
     }
 
     /// Writes all bytes at the end of a file. The corresponding C function is `write`.
-    func write(_ bytes: [UInt8], to file: Descriptor, _ path: String) throws {
+    package func write(_ bytes: [UInt8], to file: Descriptor, _ path: String) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = try call(.write, path) { rest.withUnsafeBytes { Self.write(file.number, $0) } }
@@ -122,10 +124,10 @@ struct FileOperations: Sendable {
     }
 
     /// Waits until a file is on the disk. The corresponding C function is `fsync`.
-    func sync(_ file: Descriptor, _ path: String) throws { _ = try call(.sync, path) { fsync(file.number) } }
+    package func sync(_ file: Descriptor, _ path: String) throws { _ = try call(.sync, path) { fsync(file.number) } }
 
     /// Waits until the names in a folder are on the disk. Some file systems can't, and have nothing to wait for.
-    func syncFolder(_ path: String) throws {
+    package func syncFolder(_ path: String) throws {
         let folder = try Descriptor(call(.syncFolder, path) { Self.openReadOnly(path) })
         do {
             _ = try call(.syncFolder, path) { fsync(folder.number) }
@@ -135,7 +137,7 @@ struct FileOperations: Sendable {
     }
 
     /// Replaces the file at the new path, if there is one. The corresponding C function is `rename`.
-    func rename(_ path: String, to newPath: String) throws {
+    package func rename(_ path: String, to newPath: String) throws {
         #if canImport(Darwin)
             _ = try call(.rename, newPath) { Darwin.rename(path, newPath) }
         #elseif canImport(Musl)
@@ -148,7 +150,7 @@ struct FileOperations: Sendable {
     /// Gives a file a second name, unless that is taken. The corresponding C function is `link`.
     ///
     /// - returns: false if the file system has no second names.
-    func link(_ path: String, to newPath: String) throws -> Bool {
+    package func link(_ path: String, to newPath: String) throws -> Bool {
         do {
             _ = try call(.link, newPath) { linkat(AT_FDCWD, path, AT_FDCWD, newPath, 0) }
             return true
@@ -162,7 +164,7 @@ struct FileOperations: Sendable {
     ///
     /// - parameter folder: the path of the folder of the new name.
     /// - throws: `Failure`: the file doesn't have the name. See `Failure.isOfTakenName`.
-    func publish(_ path: String, as newPath: String, in folder: String) throws {
+    package func publish(_ path: String, as newPath: String, in folder: String) throws {
         let isLinked = try link(path, to: newPath)
         if !isLinked {
             // Without second names, another process could make a file of the same name between these two calls.
@@ -180,7 +182,7 @@ struct FileOperations: Sendable {
     }
 
     /// Removes a file, if it isn't missing. The corresponding C function is `unlink`.
-    func remove(_ path: String) throws {
+    package func remove(_ path: String) throws {
         do {
             _ = try call(.remove, path) { unlink(path) }
         } catch {
@@ -189,7 +191,7 @@ struct FileOperations: Sendable {
     }
 
     /// Whether there is anything at a path, be it a link that leads nowhere. The corresponding C function is `lstat`.
-    func exists(_ path: String) throws -> Bool {
+    package func exists(_ path: String) throws -> Bool {
         var status = stat()
         do {
             _ = try call(.status, path) { lstat(path, &status) }
@@ -201,13 +203,13 @@ struct FileOperations: Sendable {
     }
 
     /// The path of the folder of a path.
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// The properties of a file, after following links; nil if it is missing. The corresponding C functions are `lstat`
     /// and `stat`.
-    func status(_ path: String) throws -> Status? {
+    package func status(_ path: String) throws -> Status? {
         var link = stat()
         var file = stat()
         do {
@@ -232,7 +234,7 @@ struct FileOperations: Sendable {
     }
 
     /// The names in a folder, in no particular order. The corresponding C function is `readdir`.
-    func list(_ path: String) throws -> [String] {
+    package func list(_ path: String) throws -> [String] {
         try check(.list, path)
         guard let folder = opendir(path) else { throw Failure(kind: .list, path: path, number: errno) }
         defer { closedir(folder) }
@@ -249,7 +251,7 @@ struct FileOperations: Sendable {
     }
 
     /// The path of the file that a link leads to. The corresponding C function is `realpath`.
-    func resolve(_ path: String) throws -> String {
+    package func resolve(_ path: String) throws -> String {
         var resolved: String?
         _ = try call(.status, path) {
             guard let text = realpath(path, nil) else { return -1 }
@@ -310,7 +312,7 @@ struct FileOperations: Sendable {
 
 extension FileOperations.Failure {
     /// The error that the program gets.
-    func databaseError(_ operation: String) -> DatabaseError {
+    package func databaseError(_ operation: String) -> DatabaseError {
         let code: ResultCode =
             switch (kind, number) {
             case (_, ENOSPC), (_, EDQUOT): .SQLITE_FULL

@@ -9,7 +9,7 @@ import QuarryCore
 #endif
 
 /// Questions about the file system of a database.
-enum FileSystem {
+package enum FileSystem {
     /// The kinds of network file systems, by the number that the system gives them:
     /// <https://man7.org/linux/man-pages/man2/statfs.2.html>.
     private static func networkName(_ type: UInt32) -> String? {
@@ -63,7 +63,7 @@ enum FileSystem {
     /// <https://www.sqlite.org/walformat.html#wal_locks>. The system lists all locks. Opening the file to ask for its
     /// locks would be wrong: closing it again would release SQLite's own:
     /// <https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
-    static func otherProcess(withDatabase path: String) -> Int? {
+    package static func otherProcess(withDatabase path: String) -> Int? {
         #if os(Linux)
             var status = stat()
             guard stat(path + "-shm", &status) == 0, let locks = text(ofFile: "/proc/locks") else { return nil }
@@ -107,7 +107,7 @@ enum FileSystem {
     ///
     /// A connection opens its file, and later its log and the log's index. One file alone may be taken by another
     /// thread before the connection opens it, or be given back by another thread after the connection has failed to.
-    static var isShortOfDescriptors: Bool { !canOpenFiles(4) }
+    package static var isShortOfDescriptors: Bool { !canOpenFiles(4) }
 
     private static func canOpenFiles(_ count: Int) -> Bool {
         guard count > 0 else { return true }
@@ -123,7 +123,7 @@ enum FileSystem {
     /// Nothing is opened: closing a database file would drop SQLite's locks on it.
     ///
     /// - throws: `SQLITE_CANTOPEN` with the system's reason, for example for a folder that may not be searched.
-    static func size(ofFile path: String) throws -> Int? {
+    package static func size(ofFile path: String) throws -> Int? {
         var status = stat()
         guard stat(path, &status) != 0 else { return Int(status.st_size) }
         let number = errno

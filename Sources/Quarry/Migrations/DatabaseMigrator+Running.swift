@@ -122,7 +122,7 @@ extension DatabaseMigrator {
 
     // MARK: - Running
 
-    func run(_ db: Database, upTo target: String?, _ progress: (MigrationProgress) -> Void = { _ in }) throws {
+    package func run(_ db: Database, upTo target: String?, _ progress: (MigrationProgress) -> Void = { _ in }) throws {
         try checkRegistrations()
         if target == nil, !eraseDatabaseOnSchemaChange, try isUpToDate(db) { return }
         if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) { try db.erase() }

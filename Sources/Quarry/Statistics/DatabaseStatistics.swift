@@ -105,6 +105,9 @@ public struct DatabaseStatistics: Sendable, Hashable {
     /// The time since the oldest known reader of the log began; nil if there is none. See
     /// `DatabaseReader.walStatistics`, which names it.
     public internal(set) var oldestReaderAge: Duration?
+
+    /// Without counts.
+    package init() {}
 }
 
 extension DatabaseStatistics {

@@ -2,7 +2,7 @@ import QuarryCore
 import Synchronization
 
 /// The tracers of one database, or those of the process.
-final class TracerList: Sendable {
+package final class TracerList: Sendable {
     /// A tracer, until it is removed.
     final class Entry: Sendable {
         let tracer: any DatabaseTracer

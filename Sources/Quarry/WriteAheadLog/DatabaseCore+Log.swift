@@ -26,7 +26,7 @@ extension DatabaseCore: LogListener {
     /// Keeps the log of a queue or pool small from now on.
     ///
     /// - parameter database: the connection that writes.
-    func keepLog(of database: Database) {
+    package func keepLog(of database: Database) {
         let configuration = database.configuration
         guard configuration.wal.isManaged, !configuration.readonly else { return }
         database.hooks.listenToLog(self)

@@ -5,6 +5,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Idle connections that one thread closes while another closes the database.
 @Suite(.timeLimit(.minutes(2))) struct DroppedConnectionsTests {

@@ -1,5 +1,6 @@
 import QuarryExpectations
 import QuarryFixtures
+import QuarryShared
 import QuarryTestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryShared
 
 /// Where asynchronous accesses run, and that none of them blocks Swift's threads.
 @Suite(.timeLimit(.minutes(2))) struct PlacementTests {

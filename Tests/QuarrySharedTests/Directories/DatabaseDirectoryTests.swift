@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite struct DatabaseDirectoryTests {
     let folder: TemporaryFolder
@@ -198,7 +199,7 @@ import Testing
             try blocking {
                 try await clock.advance(by: .milliseconds(10), when: "it waits", directory.statistics.waitingCount == 1)
                 {
-                    await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
+                    _ = await expectError(.SQLITE_BUSY) { try await b.write(timeout: .milliseconds(10)) { _ in } }
                 }
                 let waiting = Task { try await c.read { _ in } }
                 waiting.cancel()

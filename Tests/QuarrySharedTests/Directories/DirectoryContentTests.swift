@@ -5,6 +5,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Parts of the library that replace or consume the content of databases, in a directory with few places, and databases
 /// that can't be written or opened.

@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Everything that the library can do with a database, at once, in a directory with few places.
 @Suite("Hostile uses of a directory")

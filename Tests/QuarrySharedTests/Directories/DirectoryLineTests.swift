@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Accesses that give up, and uses that need no place.
 @Suite struct DirectoryLineTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 extension DatabaseDirectoryTests {
     @Test func migrations() throws {

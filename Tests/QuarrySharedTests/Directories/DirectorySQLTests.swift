@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Raw SQL on a connection that is closed at once, because another database waits for its place.
 @Suite struct DirectorySQLTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Other parts of the library use databases that wait for a place, and lose it.
 @Suite struct DirectorySeamTests {

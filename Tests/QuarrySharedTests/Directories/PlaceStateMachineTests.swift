@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite struct PlaceStateMachineTests {
     @Test func freePlacesAreTakenAtOnce() {

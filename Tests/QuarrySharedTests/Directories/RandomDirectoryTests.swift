@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite("Random uses of a directory")
 struct RandomDirectoryTests {

@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite("Directories that are released while they are used")
 struct ReleasedDirectoryTests {

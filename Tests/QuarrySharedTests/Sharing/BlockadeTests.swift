@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// The asynchronous form of a blockade.
 @Suite(.timeLimit(.minutes(2))) struct BlockadeTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Failing calls and failing disks while a shared database is closed, and its files are changed.
 @Suite(.timeLimit(.minutes(5))) struct ClosedDatabaseFaultTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Paths that a program may give by mistake: a database is whole and open afterwards, and no other file is harmed.
 @Suite struct ClosedDatabaseFilesTests {

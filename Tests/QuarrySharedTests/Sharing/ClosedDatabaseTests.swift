@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite("Exclusive windows of shared databases")
 struct ClosedDatabaseTests {

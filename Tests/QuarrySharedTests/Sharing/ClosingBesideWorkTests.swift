@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Shared databases that are closed while the library works on them: closing waits, and the work ends soon.
 @Suite(.timeLimit(.minutes(2))) struct ClosingBesideWorkTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// A file with two names, and pools that were released while accesses ran: two pools of one file mustn't use two logs,
 /// and no window moves files that a pool still uses.

@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Databases that are moved to another file system, or replaced by one of another file system.
 @Suite(.timeLimit(.minutes(5))) struct MovesAcrossFileSystemsTests {

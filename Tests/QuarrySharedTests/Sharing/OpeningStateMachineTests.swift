@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite("Which thread opens a shared database")
 struct OpeningStateMachineTests {

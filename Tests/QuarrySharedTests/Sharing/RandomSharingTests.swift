@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// 64 tasks use 8 databases through 3 names each, and one through a hard link, too: they open, close, move, copy,
 /// replace, remove, restore and purge them, write and read. Other processes open two of the databases by themselves.

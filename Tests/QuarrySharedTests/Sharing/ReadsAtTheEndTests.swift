@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// A read that begins at the very moment in which a database is served again, and writes inside. The connection of the
 /// writer was closed, or is still that of the closing.

@@ -5,6 +5,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// The methods of a pool that the protocols of readers and writers don't have.
 private protocol PoolMethods: DatabaseWriter {
@@ -59,7 +60,7 @@ extension SharedDatabase: PoolMethods {}
 
     /// Each public function of `DatabasePool` is a function of `SharedDatabase`, but for `open(path:)`.
     @Test func allMethods() throws {
-        let root = URL(filePath: #filePath).appending(path: "../../../../Sources/Quarry").standardized
+        let root = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
         var pool: [String: String] = [:]
         var shared: Set<String> = []
         let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)

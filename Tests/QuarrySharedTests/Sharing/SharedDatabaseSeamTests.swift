@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Raw SQL, left-over statements and other settings under shared databases.
 @Suite struct SharedDatabaseSeamTests {

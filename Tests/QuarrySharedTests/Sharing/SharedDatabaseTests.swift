@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 @Suite("Databases shared by their path")
 struct SharedDatabaseTests {

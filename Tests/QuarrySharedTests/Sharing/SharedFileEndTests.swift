@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryShared
 
 /// Pools of shared databases that are released while parts of them are in use.
 @Suite(.timeLimit(.minutes(2))) struct SharedFileEndTests {

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryShared
 import QuarryTestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 import Synchronization
 
@@ -174,7 +175,7 @@ final class SharedFile: PoolOpener {
         // It may have been made only now, with another name meanwhile.
         try noteUse()
         if let migrator = directory?.migrator {
-            try AccessRunner.frame(database, nil) { db in try migrator.run(db, upTo: nil) }
+            try AccessRunner.frame(database) { db in try migrator.run(db, upTo: nil) }
         }
         let (pool, wasClosed) = state.withLock { state in
             defer { state.wasClosed = false }
@@ -224,7 +225,7 @@ final class SharedFile: PoolOpener {
     /// All connections were closed, and can't be opened yet.
     func didClose() {
         state.withLock { $0.wasClosed = true }
-        core.log.logWasEmptied()
+        core.logWasEmptied()
         core.journalIfMade?.connectionsWereClosed()
     }
 
@@ -254,44 +255,8 @@ final class SharedFile: PoolOpener {
         // A connection of a pool that was released has the core of that pool.
         let cores = Dictionary(databases.compactMap { $0.core.map { (ObjectIdentifier($0), $0) } }) { core, _ in core }
         let labels = cores.values.flatMap { core in
-            core.pinnedReadersIfMade?.all.values.map { "“\($0.label)”" } ?? []
+            core.labelsOfPinnedReaders.map { "“\($0)”" }
         }.sorted()
         return labels.isEmpty ? "a snapshot or backup" : labels.joined(separator: ", ")
-    }
-}
-
-extension ConnectionGroup {
-    /// Whether a connection is open.
-    var hasOpenConnection: Bool {
-        state.withLock { state in state.connections.contains { $0.map { !$0.database.isClosed } ?? false } }
-    }
-
-    /// Whether the group is closed, and nothing runs or waits: an access, a window, a closing.
-    var isClosedAtRest: Bool {
-        state.withLock { state in
-            guard state.machine.waiterCount == 0 else { return false }
-            if state.isGateShut { return true }
-            return state.machine.leasedCount == 0 && !state.machine.hasBarrier
-                && state.connections.allSatisfy { $0?.database.isClosed ?? true }
-        }
-    }
-
-    /// Takes an open connection for its only slot, unless that is in use.
-    func adopt(_ database: Database) {
-        let rest = state.withLock { state -> Database? in
-            guard state.machine.adopt(0) else { return database }
-            state.connections[0] = Connection(database: database)
-            return nil
-        }
-        // Closed without the lock.
-        _ = consume rest
-    }
-}
-
-extension DatabaseError {
-    /// - parameter name: of the connection, in messages.
-    static func accessOfClosedDatabase(_ name: String) -> DatabaseError {
-        DatabaseError.misuse(
-            "\(name) can't be used inside the closure of withClosedDatabase, which has the database closed")
     }
 }

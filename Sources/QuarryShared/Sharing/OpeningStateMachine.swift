@@ -1,3 +1,5 @@
+import Quarry
+
 /// Which thread opens a shared database, as a value.
 ///
 /// One thread at a time makes the connection that creates the file and switches it to WAL mode; others wait for it.

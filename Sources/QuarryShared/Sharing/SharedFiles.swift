@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 
 /// The files that are shared in this process: finds the one pool of a file, whichever name the file is given.

@@ -1,3 +1,4 @@
+public import Quarry
 public import QuarryCore
 
 // The methods of pools that the protocols of readers and writers don't have. `SharedDatabaseMethodTests` compares them.

@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 
 /// The files of a shared database that is closed, inside the closure of `SharedDatabase.withClosedDatabase`.

@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 
 /// The names of the databases in a folder.

@@ -1,4 +1,5 @@
 import Dispatch
+import Quarry
 import QuarryCore
 import Synchronization
 
@@ -109,7 +110,7 @@ final class DirectoryGate: SharedFileGate {
 
         /// Whether a thread or task has a connection of the database, opens or closes one, or has it closed.
         func isHeld(by holder: UInt) -> Bool {
-            groups.contains { $0.isHeld(by: holder) } || file?.core.pinnedReadersIfMade?.isHeld(by: holder) ?? false
+            groups.contains { $0.isHeld(by: holder) } || file?.core.hasPinnedReader(heldBy: holder) ?? false
         }
 
         /// Closes the connections behind the shut gate.
@@ -185,65 +186,6 @@ final class PlaceNeed: Sendable {
     var exists: Bool {
         get { value.load(ordering: .relaxed) }
         set { value.store(newValue, ordering: .relaxed) }
-    }
-}
-
-extension ConnectionGroup {
-    /// Whether a thread or task has a connection of the group, opens one, or has the barrier.
-    func isHeld(by holder: UInt) -> Bool {
-        state.withLock { state in
-            state.barrierTask == holder || state.barrierHolder?.database.accessingThread == holder
-                || state.holders.values.contains(holder)
-                || state.connections.contains { $0?.database.accessingThread == holder }
-        }
-    }
-
-    /// Shuts the gate of a database if no access has a connection of its groups or waits for one.
-    ///
-    /// Takes the writer's lock first, as `endBarriers` does.
-    static func shutGate(_ groups: ArraySlice<ConnectionGroup>) -> Bool {
-        guard let group = groups.first else { return true }
-        return group.state.withLock { state in
-            guard state.machine.phase.isOpen, state.machine.isUnused, shutGate(groups.dropFirst()) else { return false }
-            state.machine.beginBarrier()
-            state.isGateShut = true
-            return true
-        }
-    }
-
-    /// A waiter has entered the queue. A database in a directory may have to be opened for it.
-    ///
-    /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
-    func waiterDidEnter(_ holder: UInt) {
-        guard let gate, state.withLock({ $0.isGateShut }) else { return }
-        gate.accessWaits(holder)
-    }
-
-    /// Opens the gate, if it is shut.
-    static func openGate(_ groups: [ConnectionGroup]) {
-        endBarriers(groups) { group, state in
-            guard state.isGateShut else { return nil }
-            state.isGateShut = false
-            return group.endBarrier(&state)
-        }
-    }
-
-    /// Closes the connections behind a shut gate, which stays shut.
-    static func closeBehindGate(_ groups: [ConnectionGroup]) throws {
-        let thread = Database.currentThread
-        // An access of this thread, by a tracer, would wait for its own gate.
-        for group in groups { group.state.withLock { $0.barrierTask = thread } }
-        defer {
-            for group in groups {
-                let forgotten = group.state.withLock { state in
-                    state.barrierTask = 0
-                    return group.forgetClosed(&state)
-                }
-                _ = consume forgotten
-            }
-            for group in groups { tellIfUnused(group.state) }
-        }
-        try closeConnections(groups)
     }
 }
 

@@ -1,3 +1,5 @@
+import Quarry
+
 /// Which databases of a directory may be open, as a value.
 ///
 /// A directory has places. A database that has one may open connections; any other waits behind its gate. A database
@@ -26,7 +28,7 @@ struct PlaceStateMachine: Equatable {
     /// The databases that aren't closed.
     private var phases: [ID: Phase] = [:]
     /// The databases in line, also those that are still being closed.
-    private var line: Deque<ID> = []
+    private var line: [ID] = []
     /// The closing databases that are wanted inside an access.
     private var urgent: Set<ID> = []
     /// The number of databases with an open gate.

@@ -1,3 +1,4 @@
+public import Quarry
 import QuarryCore
 
 /// A database in a file, shared by all parts of a program that name its path, opened by its first access.
@@ -271,7 +272,7 @@ public final class SharedDatabase: ForwardingWriter {
 
     /// Whether accesses wait for a barrier of the database: a blockade, a closure that has it closed, or another write
     /// that lets no other access run.
-    public var isBlockaded: Bool { pool.writer.group.state.withLock { $0.machine.hasBarrier && !$0.isGateShut } }
+    public var isBlockaded: Bool { pool.writer.group.hasWindow }
 
     func withClosedDatabase<T>(
         _ operations: FileOperations, _ body: (ClosedDatabaseFiles) throws -> T

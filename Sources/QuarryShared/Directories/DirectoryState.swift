@@ -1,3 +1,5 @@
+import Quarry
+
 /// The databases of a directory, and their places. Used with the directory's lock held.
 struct DirectoryState {
     struct WeakDatabase {

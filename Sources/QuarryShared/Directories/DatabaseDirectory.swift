@@ -1,3 +1,4 @@
+public import Quarry
 import QuarryCore
 
 /// A folder of databases, such as one for each tenant, of which a limited number is open.

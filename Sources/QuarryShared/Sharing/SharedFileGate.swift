@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCore
 
 /// The gate of a shared database that others have to make room for: one of a directory.
