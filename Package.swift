@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "QuarryCaching", targets: ["QuarryCaching"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
         .library(name: "QuarryOutbox", targets: ["QuarryOutbox"]),
+        .library(name: "QuarryRecovery", targets: ["QuarryRecovery"]),
         .library(name: "QuarryShared", targets: ["QuarryShared"]),
         .library(name: "QuarryTables", targets: ["QuarryTables"]),
         .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
@@ -42,6 +43,9 @@ let package = Package(
         .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
         // Messages that are written with a change and delivered afterwards.
         .target(name: "QuarryOutbox", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
+        // Restorations, folders of backups and their schedules; damaged files, and what is read from those.
+        .target(
+            name: "QuarryRecovery", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
         // Databases that several parts of a program share, and directories of databases.
         .target(name: "QuarryShared", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
         // Tables whose verbs have a database.
@@ -64,7 +68,8 @@ let package = Package(
         .executableTarget(
             name: "QuarryTestProcess",
             dependencies: [
-                "CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryReplica", "QuarryShared",
+                "CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryReplica",
+                "QuarryShared",
             ],
             path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
@@ -88,12 +93,18 @@ let package = Package(
 
         // The databases, tables and records that tests share, and queries that are compared with their SQL and rows.
         .target(
-            name: "QuarryFixtures", dependencies: ["Quarry", "QuarryCore", "QuarryTestSupport"],
+            name: "QuarryFixtures",
+            dependencies: [
+                "Quarry", "QuarryCore", "QuarryRecovery", "QuarryTestSupport",
+            ],
             path: "Tests/QuarryFixtures", swiftSettings: settings),
 
         // Properties that hold for any bytes; libFuzzer searches for exceptions in a separate package, Tests/Fuzzing.
         .target(
-            name: "FuzzProperties", dependencies: ["Quarry", "QuarryCluster", "QuarryClusterWire"],
+            name: "FuzzProperties",
+            dependencies: [
+                "Quarry", "QuarryCluster", "QuarryClusterWire", "QuarryRecovery",
+            ],
             path: "Tests/Fuzzing/Sources/FuzzProperties", swiftSettings: settings),
         .testTarget(
             name: "QuarryCoreTests", dependencies: ["QuarryCore", "QuarryTestSupport"],
@@ -107,8 +118,7 @@ let package = Package(
             name: "QuarryAccessTests",
             dependencies: [
                 "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox",
-                "QuarryShared",
-                "QuarryTestSupport",
+                "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -123,15 +133,18 @@ let package = Package(
 
         // Backups, damaged files, and what is read from those.
         .testTarget(
-            name: "QuarryRecoveryTests", dependencies: ["Quarry", "QuarryCore", "QuarryFixtures", "QuarryTestSupport"],
+            name: "QuarryRecoveryTests",
+            dependencies: [
+                "Quarry", "QuarryCore", "QuarryFixtures", "QuarryRecovery", "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         // Databases that several parts of a program share, and directories of databases.
         .testTarget(
             name: "QuarrySharedTests",
             dependencies: [
-                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryShared",
-                "QuarryTestSupport",
+                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryRecovery",
+                "QuarryShared", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -140,7 +153,7 @@ let package = Package(
             name: "QuarryTests",
             dependencies: [
                 "CSQLite", "FuzzProperties", "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations",
-                "QuarryFixtures", "QuarryOutbox", "QuarryShared", "QuarryTables", "QuarryTestSupport",
+                "QuarryFixtures", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -157,7 +170,7 @@ let package = Package(
             name: "QuarryClusterTests",
             dependencies: [
                 "Quarry", "QuarryCaching", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire",
-                "QuarryCore", "QuarryDocuments", "QuarryOutbox", "QuarryTables", "QuarryTestSupport",
+                "QuarryCore", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -173,7 +186,8 @@ let package = Package(
         .testTarget(
             name: "QuarryFaultTests",
             dependencies: [
-                "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryShared", "QuarryTestProcess", "QuarryTestSupport",
+                "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestProcess",
+                "QuarryTestSupport",
             ],
             swiftSettings: settings),
 

@@ -30,7 +30,7 @@ BEGIN {
     for (i in names) coreMayImport[names[i]] = 1
     allow("QuarrySQL", "QuarryCore")
     allow("Quarry", "QuarryCore QuarrySQL")
-    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryShared QuarryTables", names, " ")
+    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryRecovery QuarryShared QuarryTables", names, " ")
     for (i in names) allow(names[i], "Quarry QuarryCore QuarrySQL")
     allow("QuarryCluster", "Quarry QuarryCore QuarryClusterWire")
     split("Primitives SwiftLayout Handles Values Conversions Statements Rows Fetching Errors", names, " ")
@@ -172,8 +172,8 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry\/Foundation\//) {
-        report(FNR, "foundation-import", "only the folder Foundation of Quarry imports " module)
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(Recovery)?\/Foundation\//) {
+        report(FNR, "foundation-import", "only the folders Foundation of Quarry and QuarryRecovery import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
     } else if (target != "QuarryCore" && module ~ /^(Quarry|CSQLite)/ && !((target, module) in mayImport)) {

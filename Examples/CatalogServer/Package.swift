@@ -34,6 +34,7 @@ let package = Package(
             name: "CatalogServer",
             dependencies: [
                 .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryRecovery", package: "Quarry"),
                 .product(name: "PackageCatalog", package: "PackageCatalog"),
                 .product(name: "QuarryInstrumentation", package: "QuarryInstrumentation"),
                 .product(name: "Hummingbird", package: "hummingbird"),

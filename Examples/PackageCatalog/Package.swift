@@ -26,6 +26,7 @@ let package = Package(
             name: "PackageCatalog",
             dependencies: [
                 .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryRecovery", package: "Quarry"),
                 .product(name: "QuarryCluster", package: "Quarry"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),

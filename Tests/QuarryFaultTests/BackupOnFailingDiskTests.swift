@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

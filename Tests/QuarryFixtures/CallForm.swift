@@ -1,4 +1,5 @@
 public import Quarry
+import QuarryRecovery
 import QuarryTestSupport
 public import Testing
 

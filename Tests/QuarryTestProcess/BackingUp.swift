@@ -1,4 +1,5 @@
 import Quarry
+import QuarryRecovery
 
 /// The table of numbered pages of tests that kill backups: `n` rows, whose last is `n`.
 private func makePages(_ writer: any DatabaseWriter, _ count: Int) throws {

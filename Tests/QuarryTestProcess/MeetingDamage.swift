@@ -1,5 +1,6 @@
 import Dispatch
 import Quarry
+import QuarryRecovery
 
 /// Reads a damaged file, whose policy restores a backup. Says each event, and `wrote` once it has added a row with its
 /// name to the restored database, which another process may have restored.

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 
 /// Salvages a file into new ones, whose names are numbers, until it is killed. Says `begin` and the number, the phases
 /// of the progress, and `end`, the number, and how many rows were saved.

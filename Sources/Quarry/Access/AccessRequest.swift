@@ -40,10 +40,10 @@ package struct AccessRequest: Sendable {
         case measured
     }
 
-    let kind: Kind
+    package let kind: Kind
     let placement: Placement
     /// A group whose connections must all be idle while the access runs.
-    let barrier: ConnectionGroup?
+    package let barrier: ConnectionGroup?
     let origin: Origin
     /// Whether the write shares its transaction with those that wait behind it.
     let sharesCommit: Bool
@@ -68,7 +68,7 @@ package struct AccessRequest: Sendable {
 
     /// An access with a barrier. It holds a connection while it waits for others, so it must not need one of Swift's
     /// threads to continue: it is always offloaded.
-    init(barrier: ConnectionGroup?, origin: Origin = .user, mayStay: Bool = true) {
+    package init(barrier: ConnectionGroup?, origin: Origin = .user, mayStay: Bool = true) {
         kind = .bare
         placement = .offloaded
         self.barrier = barrier
@@ -81,7 +81,7 @@ package struct AccessRequest: Sendable {
 extension AccessRequest.Kind {
     /// Runs `body` between the beginning and the end that the kind requires.
     @inline(__always)
-    func run<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+    package func run<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
         switch self {
         case .bare: return try body(db)
         case .read: try db.beginRead(pinned: false)

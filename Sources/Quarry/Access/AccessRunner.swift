@@ -186,9 +186,9 @@ package final class AccessRunner: Sendable {
     }
 
     /// Runs `body` as one access of a connection that no group has.
-    package static func frame<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-        try frame(db, nil, kind: .bare, body)
-    }
+    package static func frame<T>(
+        _ db: Database, followsTask: Bool = false, kind: AccessRequest.Kind = .bare, _ body: (Database) throws -> T
+    ) throws -> T { try frame(db, nil, followsTask: followsTask, kind: kind, body) }
 
     // MARK: - Accesses in their own tasks
 

@@ -8,7 +8,7 @@ extension Configuration {
     /// - parameter configuredTracers: the list of this configuration's tracers.
     /// - parameter remote: runs the statements, if the data is elsewhere.
     /// - parameter followsTask: whether opening is cancelled with the current task.
-    func open(
+    package func open(
         path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
         role: DatabaseTraceEvent.Connection.Role = .writer, configuredTracers: TracerList? = nil,
         remote: (any RemoteConnection)? = nil, followsTask: Bool = false
@@ -39,6 +39,7 @@ extension Configuration {
     ) throws -> Database {
         let start = TracerList.hasAny ? monotonicClock.now : nil
         let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
+        if let core { settings.databaseWillOpen(core) }
         do {
             let database = try Database(
                 path: remote == nil ? path : ":memory:",

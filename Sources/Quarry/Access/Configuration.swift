@@ -344,7 +344,7 @@ public struct Configuration: Sendable {
     // MARK: - Settings of other rooms
 
     /// The settings that rooms above this one declare in extensions of `Configuration`.
-    var settings = ConfigurationSettings()
+    package var settings = ConfigurationSettings()
 }
 
 extension Configuration {
@@ -356,7 +356,7 @@ extension Configuration {
     /// The options of a connection.
     ///
     /// - parameter inMemory: whether the database is in memory, where `cacheSize` has no effect.
-    func connectionOptions(readonly: Bool, inMemory: Bool = false) -> ConnectionOptions {
+    package func connectionOptions(readonly: Bool, inMemory: Bool = false) -> ConnectionOptions {
         var options = ConnectionOptions()
         options.label = label
         options.readonly = readonly

@@ -7,7 +7,7 @@ extension ConnectionGroup {
     /// at its end.
     ///
     /// - parameter hasOwnBarrier: whether this access has the group's barrier.
-    func retireAll(hasOwnBarrier: Bool = false) {
+    package func retireAll(hasOwnBarrier: Bool = false) {
         let dropped = state.withLock { state in
             Self.takeDropped(&state, state.machine.retireAll(hasOwnBarrier: hasOwnBarrier))
         }

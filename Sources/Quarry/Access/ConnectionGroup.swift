@@ -35,12 +35,14 @@ package final class ConnectionGroup: Sendable {
     }
 
     /// A connection of a group, which one thread after another uses.
-    struct Connection: @unchecked Sendable {
+    package struct Connection: @unchecked Sendable {
         // Sendable: only the thread that has the slot's lease, or that has just opened the connection, uses it. Other
         // threads only compare its owner, and interrupt it, with the group's lock held.
-        let database: Database
+        package let database: Database
         /// When the access got the connection, if it is timed; otherwise 0.
         var timedSince: UInt64 = 0
+
+        package init(database: Database) { self.database = database }
     }
 
     /// The right of one access to use a connection.

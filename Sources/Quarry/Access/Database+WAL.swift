@@ -23,7 +23,7 @@ extension Database {
     ///
     /// SQLite doesn't call the busy handler while it switches the journal, so one of two processes that open a file at
     /// the same time would fail. Therefore this tries again for some seconds.
-    func activateWAL(path: String) throws {
+    package func activateWAL(path: String) throws {
         guard try String.fetchOne(self, sql: "PRAGMA main.journal_mode") != "wal" else { return }
         // The switch is a transaction of the old journal, which is only safe from power failures at `FULL`:
         // https://www.sqlite.org/pragma.html#pragma_synchronous

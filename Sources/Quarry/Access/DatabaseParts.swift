@@ -21,6 +21,13 @@ package protocol DatabasePart: AnyObject, Sendable {
     ///
     /// - returns: their number.
     func releaseRecords() -> Int
+
+    /// A statement has failed as with a damaged file, or a check has found a problem. Called inside its access: nothing
+    /// may wait here.
+    func connection(_ db: Database, didFailAsDamaged error: DatabaseError)
+
+    /// The content of the file was replaced while no access ran.
+    func databaseWasRestored()
 }
 
 extension DatabasePart {
@@ -29,6 +36,10 @@ extension DatabasePart {
     package func work(on groups: [ConnectionGroup]) -> [ConnectionGroup] { [] }
 
     package func releaseRecords() -> Int { 0 }
+
+    package func connection(_ db: Database, didFailAsDamaged error: DatabaseError) {}
+
+    package func databaseWasRestored() {}
 }
 
 /// The parts of a database, found by their class. None is removed, so looking for one takes no lock.
@@ -88,4 +99,18 @@ extension DatabaseCore {
 
     /// The part of a class, which is made if there is none. Two threads may each make one: the first is kept.
     package func part<Part: DatabasePart>(_ type: Part.Type, make: () -> Part) -> Part { parts.part(type, make: make) }
+
+    /// Tells the parts that a statement has failed as with a damaged file, or that a check has found a problem.
+    func connection(_ db: Database, didFailAsDamaged error: DatabaseError) {
+        parts.forEach { $0.connection(db, didFailAsDamaged: error) }
+    }
+
+    /// Tells the parts that the content of the file was replaced.
+    package func databaseWasRestored() { parts.forEach { $0.databaseWasRestored() } }
+}
+
+extension ConnectionContext: CorruptionListener {
+    func connection(_ db: Database, didFailWith error: DatabaseError) {
+        core?.connection(db, didFailAsDamaged: error)
+    }
 }

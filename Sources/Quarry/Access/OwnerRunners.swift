@@ -2,7 +2,7 @@ import QuarryCore
 
 /// The runners of a queue or pool, for the accesses of the library. It holds no references, because a core keeps no
 /// connections: the queue or pool takes it back before it is released.
-struct OwnerRunners {
+package struct OwnerRunners {
     private let writer: Unmanaged<AccessRunner>
     private let readers: Unmanaged<AccessRunner>
     private let configuration: Configuration
@@ -24,11 +24,11 @@ struct OwnerRunners {
     }
 
     /// The runners of a queue or pool that isn't being released, and its configuration.
-    struct Retained {
-        let writer: AccessRunner
+    package struct Retained {
+        package let writer: AccessRunner
         /// That of the writer, for a queue.
-        let readers: AccessRunner
-        let configuration: Configuration
+        package let readers: AccessRunner
+        package let configuration: Configuration
     }
 }
 
@@ -50,7 +50,7 @@ extension DatabaseCore {
     }
 
     /// The runners of the queue or pool; nil once it is being released.
-    var runners: OwnerRunners.Retained? {
+    package var runners: OwnerRunners.Retained? {
         OwnerRunners.lock.withLock { _ in runnersOfOwner?.retained }
     }
 }

@@ -122,7 +122,7 @@ extension GroupReader {
     /// Throws if the database is elsewhere, where an operation can't be done.
     ///
     /// - parameter operation: the subject of a sentence.
-    func checkIsLocal(_ operation: String) throws {
+    package func checkIsLocal(_ operation: String) throws {
         if self is RemotePool {
             throw DatabaseError.misuse("\(operation): not in a cluster")
         }

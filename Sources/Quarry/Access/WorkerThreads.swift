@@ -403,7 +403,7 @@ package final class WorkerThreads: TaskExecutor {
     var sleepingThreadCount: Int { state.withLock { $0.crew.sleepingCount } }
 
     /// Runs `body`, which may block, on these threads for a task. If it throws, the threads are no longer needed.
-    func opening<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
+    package func opening<T: Sendable>(_ body: @Sendable () throws -> T) async throws -> T {
         do {
             return try await withTaskExecutorPreference(self, isolation: nil) {
                 try Task.checkCancellation()

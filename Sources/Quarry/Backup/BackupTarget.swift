@@ -1,9 +1,9 @@
 import QuarryCore
 
 /// The path at which a backup, or another new file, will be: a name in a folder.
-struct BackupTarget {
+package struct BackupTarget {
     let folder: String
-    let name: String
+    package let name: String
     let files: FileOperations
     /// The operation, for errors.
     let operation: String
@@ -13,12 +13,12 @@ struct BackupTarget {
     var path: String { folder == "" ? name : folder == "/" ? "/" + name : folder + "/" + name }
 
     /// The path of the folder, `.` for the current one.
-    var folderPath: String { folder == "" ? "." : folder }
+    package var folderPath: String { folder == "" ? "." : folder }
 
     /// - parameter path: a path, never a URI.
     /// - throws: `SQLITE_CANTOPEN` for a path that can't be one of a backup.
     /// - parameter refusal: the error of a file that exists and may not be replaced.
-    init(
+    package init(
         _ path: String, _ files: FileOperations, _ operation: String,
         refusal: String = "the file exists, and BackupOptions.replacesExisting is false"
     ) throws {
@@ -51,7 +51,7 @@ struct BackupTarget {
     /// Throws if the file must not be made.
     ///
     /// - parameter source: the path of the database; nil if it has no file.
-    func check(replacesExisting: Bool, source: String?) throws {
+    package func check(replacesExisting: Bool, source: String?) throws {
         let place = FilePlace(path)
         try Self.check(place, isNoFileOf: source, operation)
         if !replacesExisting, try Self.status(path, files, operation) != nil { throw existsAlready() }
@@ -82,9 +82,9 @@ struct BackupTarget {
     }
 
     /// Runs calls of the file system, whose errors name the operation.
-    func calling<T>(_ body: () throws -> T) throws -> T { try Self.calling(operation, body) }
+    package func calling<T>(_ body: () throws -> T) throws -> T { try Self.calling(operation, body) }
 
-    static func calling<T>(_ operation: String, _ body: () throws -> T) throws -> T {
+    package static func calling<T>(_ operation: String, _ body: () throws -> T) throws -> T {
         do { return try body() } catch let failure as FileOperations.Failure { throw failure.databaseError(operation) }
     }
 

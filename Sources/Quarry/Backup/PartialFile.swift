@@ -17,15 +17,15 @@ import QuarryCore
 ///
 /// A running backup has a lock on its file, which the system releases if the process is killed: so the next backup
 /// knows which files nobody completes any more.
-final class PartialFile: Sendable {
-    let path: String
+package final class PartialFile: Sendable {
+    package let path: String
     private let target: BackupTarget
     private let file: FileOperations.Descriptor
 
     /// Makes an empty file.
     ///
     /// - parameter permissions: of the file; nil for those that the process gives to new files.
-    init(_ target: BackupTarget, permissions: mode_t?) throws {
+    package init(_ target: BackupTarget, permissions: UInt16?) throws {
         self.target = target
         let files = target.files
         (path, file) = try target.calling {
@@ -56,7 +56,7 @@ final class PartialFile: Sendable {
     ///
     /// - throws: `DatabaseError`: the target is as it was, unless the names in the folder could not be synced after a
     ///   file was replaced.
-    func publish(replacesExisting: Bool) throws {
+    package func publish(replacesExisting: Bool) throws {
         let files = target.files
         try target.calling {
             try files.sync(file, path)
@@ -73,19 +73,19 @@ final class PartialFile: Sendable {
     }
 
     /// Removes the files that SQLite has made beside it, once it is closed.
-    func removeCompanions() throws {
+    package func removeCompanions() throws {
         for companion in Self.companions { try target.files.remove(path + companion) }
     }
 
     /// Removes the file.
-    func discard() {
+    package func discard() {
         for companion in Self.companions + [""] { try? target.files.remove(path + companion) }
     }
 
     /// Removes the files of backups and salvages that were killed, as far as possible.
     ///
     /// - parameter isTarget: whether a name is the name of a target.
-    static func removeLeftovers(in folder: String, _ files: FileOperations, of isTarget: (String) -> Bool) {
+    package static func removeLeftovers(in folder: String, _ files: FileOperations, of isTarget: (String) -> Bool) {
         for name in (try? files.list(folder)) ?? [] {
             guard name.hasPrefix("."), name.hasSuffix(suffix) else { continue }
             let parts = name.dropFirst().dropLast(suffix.count)

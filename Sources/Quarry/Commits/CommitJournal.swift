@@ -73,7 +73,7 @@ package final class CommitJournal: DatabasePart {
     var number: Int { state.withLock { $0.clock.number } }
 
     /// The number of the last commit that the program is told: that in the file, if it keeps one.
-    var commitNumber: CommitNumber { state.withLock { $0.clock.commitNumber } }
+    package var commitNumber: CommitNumber { state.withLock { $0.clock.commitNumber } }
 
     /// The number that the program is told of the state that a connection sees.
     ///

@@ -68,7 +68,7 @@ extension DatabaseWriter {
     }
 
     /// The queue or pool.
-    func groupWriter() throws -> any GroupWriter {
+    package func groupWriter() throws -> any GroupWriter {
         guard let writer = groupReader as? any GroupWriter else {
             throw DatabaseError.misuse("this writer is neither a DatabaseQueue nor a DatabasePool")
         }

@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    package import Darwin
+    import Darwin
 #elseif canImport(Musl)
-    package import Musl
+    import Musl
 #else
-    package import Glibc
+    import Glibc
 #endif
 
 /// The calls of the file system that backups, salvages and quarantines make themselves. SQLite makes the others,
@@ -64,7 +64,7 @@ package struct FileOperations: Sendable {
         package let isLink: Bool
         package let byteCount: Int
         /// The permissions: <https://man7.org/linux/man-pages/man7/inode.7.html>.
-        package let permissions: mode_t
+        package let permissions: UInt16
         package let identity: Identity
     }
 
@@ -77,7 +77,7 @@ package struct FileOperations: Sendable {
     // MARK: - Calls
 
     /// Creates a file that is missing. The corresponding C function is `open`.
-    package func create(_ path: String, permissions: mode_t) throws -> Descriptor {
+    package func create(_ path: String, permissions: UInt16) throws -> Descriptor {
         try Descriptor(call(.create, path) { openNew(path, permissions) })
     }
 
@@ -109,8 +109,8 @@ package struct FileOperations: Sendable {
     }
 
     /// The corresponding C function is `fchmod`: unlike at the creation, the process's mask doesn't apply.
-    package func setPermissions(_ permissions: mode_t, of file: Descriptor, _ path: String) throws {
-        _ = try call(.permissions, path) { fchmod(file.number, permissions) }
+    package func setPermissions(_ permissions: UInt16, of file: Descriptor, _ path: String) throws {
+        _ = try call(.permissions, path) { fchmod(file.number, mode_t(permissions)) }
     }
 
     /// Writes all bytes at the end of a file. The corresponding C function is `write`.
@@ -228,7 +228,7 @@ package struct FileOperations: Sendable {
             }
         return Status(
             kind: kind, isLink: link.st_mode & S_IFMT == S_IFLNK, byteCount: Int(file.st_size),
-            permissions: file.st_mode & 0o777,
+            permissions: UInt16(file.st_mode & 0o777),
             identity: Identity(
                 device: UInt64(truncatingIfNeeded: file.st_dev), inode: UInt64(truncatingIfNeeded: file.st_ino)))
     }
@@ -282,14 +282,14 @@ package struct FileOperations: Sendable {
         #endif
     }
 
-    private func openNew(_ path: String, _ permissions: mode_t) -> CInt {
+    private func openNew(_ path: String, _ permissions: UInt16) -> CInt {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
         #if canImport(Darwin)
-            return Darwin.open(path, flags, permissions)
+            return Darwin.open(path, flags, mode_t(permissions))
         #elseif canImport(Musl)
-            return Musl.open(path, flags, permissions)
+            return Musl.open(path, flags, mode_t(permissions))
         #else
-            return Glibc.open(path, flags, permissions)
+            return Glibc.open(path, flags, mode_t(permissions))
         #endif
     }
 

@@ -45,11 +45,11 @@ extension Database {
         let sql = "PRAGMA \(schema)\(name)(\(maximumCount))"
         let problems = try String.fetchAll(makeStatement(sql: sql))
         if problems == ["ok"] { return [] }
-        let signs = problems.flatMap(IntegrityMessage.lines).filter { IntegrityMessage($0).kind != .constraint }
+        let signs = problems.flatMap(IntegrityMessage.lines).filter { !IntegrityMessage($0).isOfConstraint }
         if schemaName == nil || schemaName?.lowercased() == "main", let sign = signs.first {
             // A sign, which is checked as errors are: another database of the connection may have the problem.
-            core?.corruption.connection(
-                self, didFailWith: DatabaseError(resultCode: .SQLITE_CORRUPT, message: sign, sql: sql))
+            core?.connection(
+                self, didFailAsDamaged: DatabaseError(resultCode: .SQLITE_CORRUPT, message: sign, sql: sql))
         }
         return problems
     }

@@ -1,26 +1,26 @@
 /// A day of the Gregorian calendar, which SQLite uses for all times: <https://www.sqlite.org/lang_datefunc.html>.
 ///
 /// Years run from 0 to 9999, the only years that "yyyy-MM-dd" can print.
-struct CivilDate: Hashable {
-    var year: Int
-    var month: Int
-    var day: Int
+package struct CivilDate: Hashable {
+    package var year: Int
+    package var month: Int
+    package var day: Int
 
     /// The days, counted from 1970-01-01, whose year is from 0 to 9999.
-    static let daysSince1970 = -719_528...2_932_896
+    package static let daysSince1970 = -719_528...2_932_896
 
     // Years are counted from March, so that a leap day ends a year: the day of the year depends on the month alone, and
     // a leap day on the year alone. 400 years are 146,097 days; one such era before year 0 keeps all numbers positive.
     private static let daysFromFirstMarchTo1970 = 719_468 + 146_097
 
-    init(year: Int, month: Int, day: Int) {
+    package init(year: Int, month: Int, day: Int) {
         self.year = year
         self.month = month
         self.day = day
     }
 
     /// The date of a day, which must be one of `daysSince1970`.
-    init(daysSince1970 days: Int) {
+    package init(daysSince1970 days: Int) {
         let day = UInt32(truncatingIfNeeded: days &+ Self.daysFromFirstMarchTo1970)
         let century = (4 &* day &+ 3) / 146_097
         let dayOfCentury = day &- (146_097 &* century) / 4
@@ -36,7 +36,7 @@ struct CivilDate: Hashable {
 
     /// The number of days since 1970-01-01 of an existing date.
     @inline(__always)
-    var daysSince1970: Int {
+    package var daysSince1970: Int {
         let month = UInt32(truncatingIfNeeded: month)
         let isNextYear = month <= 2
         let year = UInt32(truncatingIfNeeded: year) &+ (isNextYear ? 399 : 400)
@@ -51,7 +51,7 @@ struct CivilDate: Hashable {
 
     /// Whether the day exists, unlike 30 February.
     @inline(__always)
-    var exists: Bool {
+    package var exists: Bool {
         guard 0...9999 ~= year, 1...12 ~= month, day >= 1 else { return false }
         return day <= 28 || day <= daysInMonth
     }

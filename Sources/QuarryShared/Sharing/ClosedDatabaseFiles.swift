@@ -289,8 +289,7 @@ public final class ClosedDatabaseFiles: Sendable {
         configuration.journalMode = .default
         configuration.commitNumbers = .counted
         configuration.statementTimeout = nil
-        configuration.corruptionPolicy = .report
-        configuration.corruptionHandler = nil
+        configuration.settings = configuration.settings.withoutFollowing
         let queue = try DatabaseQueue(path: source, configuration: configuration)
         let setups = setups
         queue.prepareConnections { db in try setups.prepare(db) }

@@ -343,8 +343,11 @@ extension Configuration {
             ("publicStatementArguments", { $0.publicStatementArguments }), ("busyMode", { $0.busyMode }),
             ("readonlyBusyMode", { $0.readonlyBusyMode as Any }), ("otherProcesses", { $0.otherProcesses }),
             ("asyncExecution", { $0.asyncExecution }), ("wal", { $0.wal }), ("maintenance", { $0.maintenance }),
-            ("corruptionPolicy", { $0.corruptionPolicy }),
         ]
-        return values.first { String(describing: $0.1(self)) != String(describing: $0.1(other)) }?.0
+        if let value = values.first(where: { String(describing: $0.1(self)) != String(describing: $0.1(other)) }) {
+            return value.0
+        }
+        let (own, others) = (settings.comparisons, other.settings.comparisons)
+        return Set(own.keys).union(others.keys).sorted().first { own[$0] != others[$0] }
     }
 }

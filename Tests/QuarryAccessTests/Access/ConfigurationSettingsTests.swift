@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// The settings that other rooms add to a configuration.
 @Suite struct ConfigurationSettingsTests {
@@ -33,11 +34,11 @@ import Testing
         first.onWALEvent { _ in }
         first.onCorruption { _ in }
         var second = first
-        second.commitNumbers = .counted
-        second.corruptionPolicy = .report
         second.schemaSource = nil
         second.tracers = []
-        second.corruptionHandler = nil
+        second.settings = second.settings.withoutFollowing
+        #expect(first.settings.comparisons == ["corruptionPolicy": "readOnly"] && second.settings.comparisons.isEmpty)
+        second.commitNumbers = .counted
         second.tracers.append(Silent())
         #expect(first.tracers.count == 1 && second.tracers.count == 1)
         second.tracers.removeAll()

@@ -1,6 +1,7 @@
 import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

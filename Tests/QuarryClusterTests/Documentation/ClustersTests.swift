@@ -2,6 +2,7 @@ import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryRecovery
 
 /// Each call of the file system that a backup makes itself fails, or is the moment at which the task is cancelled.
 @Suite struct BackupFaultTests {

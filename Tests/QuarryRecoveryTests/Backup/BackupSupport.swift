@@ -2,6 +2,7 @@ import Foundation
 import QuarryTestSupport
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// The calls of the file system that the library makes, and the one at which something happens.
 final class FileCalls: Sendable {

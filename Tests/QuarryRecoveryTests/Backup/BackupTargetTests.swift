@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryRecovery
 
 /// The paths that backups can have, and the files that they leave or don't leave.
 @Suite struct BackupTargetTests {

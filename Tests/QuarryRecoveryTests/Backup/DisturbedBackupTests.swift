@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryRecovery
 
 /// Disturbances of a database between the steps of its backup: the copy is whole, and of one state, or an error says
 /// why there is none; and the next backup works.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Quarry
 @testable import QuarryCore
+@testable import QuarryRecovery
 
 @Suite struct RestoreTests {
     let folder: TemporaryFolder

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryRecovery
 
 /// The events of a database, in order.
 struct CorruptionEvents {

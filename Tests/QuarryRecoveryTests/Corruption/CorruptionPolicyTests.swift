@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// The handling of damage together with accesses, observations, closing, restorations by others, backups that are
 /// damaged too, and databases beside the main one.

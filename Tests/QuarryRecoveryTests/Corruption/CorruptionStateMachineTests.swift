@@ -2,6 +2,7 @@ import QuarryCore
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// The decisions about a file that may be damaged, without threads or files.
 @Suite("Corruption state machine") struct CorruptionStateMachineTests {

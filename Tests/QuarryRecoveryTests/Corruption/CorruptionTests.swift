@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryFixtures
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

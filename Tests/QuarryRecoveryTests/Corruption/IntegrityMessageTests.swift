@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// The objects that SQLite's messages name, in the wordings of several versions.
 @Suite("Messages of checks") struct IntegrityMessageTests {

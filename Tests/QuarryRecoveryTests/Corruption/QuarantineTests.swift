@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Copies of damaged files.
 @Suite struct QuarantineTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Random databases are damaged at random, and salvaged: no row on an undamaged page is lost.
 ///

@@ -1,6 +1,7 @@
 import QuarryCore
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// A row of an undamaged file, and the pages that hold it.
 struct ExpectedRow {

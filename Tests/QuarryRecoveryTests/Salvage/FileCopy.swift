@@ -1,4 +1,5 @@
 import Foundation
+import QuarryRecovery
 
 /// Copies of database files.
 enum FileCopy {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// One byte of the first hundred is damaged: each row is saved, and as it was.
 ///

@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Sets of pages and of keys, compared with sets that are searched one by one.
 @Suite("Page sets") struct PageSetTests {

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Numbers of pages and cells are damaged: no row is saved with the bytes of another one.
 ///

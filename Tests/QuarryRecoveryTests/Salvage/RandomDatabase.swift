@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 import QuarryTestSupport
 
 /// A database with a random schema and random rows.

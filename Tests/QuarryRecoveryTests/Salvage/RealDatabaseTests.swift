@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Copies of a real database, `proj.db` of Debian's `proj-data`, are damaged at random, and salvaged: no row on an
 /// undamaged page is lost. Skipped where there is no such file.

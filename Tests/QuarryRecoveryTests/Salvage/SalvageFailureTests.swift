@@ -5,6 +5,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Every operation on the disk fails during a salvage, one run for each: the source is untouched, and the target whole
 /// or absent.

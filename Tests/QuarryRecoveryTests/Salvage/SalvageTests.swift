@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryRecovery
 
 /// Salvage of schemas, virtual tables, sequences and constraints, and its failures.
 @Suite("Salvage", .timeLimit(.minutes(2))) struct SalvageTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryFixtures
+import QuarryRecovery
 import QuarryTestSupport
 
 /// A database whose rows tell their own content: another content is noticed wherever it comes from.

@@ -1,6 +1,7 @@
 import Dispatch
 import QuarryExpectations
 import QuarryOutbox
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

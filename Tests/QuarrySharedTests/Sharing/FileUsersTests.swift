@@ -126,8 +126,10 @@ import Testing
         let order = Recorded<[Int]>([])
         var configuration = Configuration()
         configuration.prepareDatabase { db in if !db.configuration.readonly { try mayOpen.wait() } }
+        weak var pool: DatabasePool?
         do {
             let database = SharedDatabase(path: path, configuration: configuration)
+            pool = database.pool
             for number in 0..<10 {
                 database.asyncWriteWithoutTransaction { db in
                     do {
@@ -139,6 +141,8 @@ import Testing
                 }
             }
         }
+        // The thread that opens the connection may have it for a moment.
+        try await until("the pool is released") { pool == nil }
         let next = SharedDatabase(path: link)
         let reading = Task.detached { try await next.read { db in try Int.fetchAll(db, sql: "SELECT a FROM t") } }
         mayOpen.reach()

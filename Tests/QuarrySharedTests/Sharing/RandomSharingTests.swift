@@ -1,4 +1,5 @@
 import Foundation
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

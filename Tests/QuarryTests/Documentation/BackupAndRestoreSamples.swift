@@ -1,4 +1,5 @@
 import Quarry
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryExpectations
+import QuarryRecovery
 import QuarryShared
 import QuarryTables
 import QuarryTestSupport

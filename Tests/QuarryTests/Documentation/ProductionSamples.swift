@@ -1,5 +1,6 @@
 import Quarry
 import QuarryFixtures
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 

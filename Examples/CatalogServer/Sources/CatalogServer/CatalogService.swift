@@ -6,6 +6,7 @@ internal import NIOCore
 internal import PackageCatalog
 internal import Quarry
 internal import QuarryInstrumentation
+import QuarryRecovery
 internal import ServiceLifecycle
 internal import UnixSignals
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 
 /// Any bytes as a damaged database: what can be read is saved, into a database that is in order, and with bounded work.
 enum Salvaging {

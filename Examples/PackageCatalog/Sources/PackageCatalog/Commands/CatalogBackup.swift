@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 import Synchronization
 
 /// `catalog backup` without its command line: copies the catalogue into a file, or into a folder of dated backups.

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryRecovery
 
 /// `catalog check` without its command line: looks for damage in the catalogue's file.
 public struct CatalogCheck: Sendable {

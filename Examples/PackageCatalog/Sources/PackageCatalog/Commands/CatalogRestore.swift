@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 
 /// `catalog restore` without its command line: replaces the content of the catalogue by that of a backup.
 public struct CatalogRestore: Sendable {

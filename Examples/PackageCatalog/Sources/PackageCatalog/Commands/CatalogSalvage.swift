@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryRecovery
 
 /// `catalog salvage` without its command line: saves what can be read of a damaged file into a new one.
 public struct CatalogSalvage: Sendable {
