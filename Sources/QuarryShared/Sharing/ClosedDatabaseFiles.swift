@@ -114,7 +114,7 @@ public final class ClosedDatabaseFiles: Sendable {
     ///
     /// - parameter overwrites: as in ``move(to:overwrites:)``.
     /// - throws: `SQLITE_CANTOPEN` if the database is missing, or if `newPath` is taken; the errors of
-    ///   ``DatabaseReader/backup(toFile:options:progress:)``.
+    ///   `DatabaseReader.backup(toFile:options:progress:)`.
     public func copy(to newPath: String, overwrites: Bool = false) throws {
         try perform("copying \(path) to \(newPath)") {
             guard try operations.status(path) != nil else { throw missing(path) }

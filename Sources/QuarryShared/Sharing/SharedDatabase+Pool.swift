@@ -7,7 +7,7 @@ extension SharedDatabase {
     // MARK: - Snapshots
 
     /// Makes a connection that always sees the last commit before this call, as
-    /// ``DatabasePool/makeSnapshot(label:fileID:line:)`` does.
+    /// `DatabasePool.makeSnapshot(label:fileID:line:)` does.
     ///
     /// ```swift
     /// let snapshot = try database.makeSnapshot()
@@ -37,7 +37,7 @@ extension SharedDatabase {
     }
 
     /// Makes several connections that always see the same commit, as
-    /// ``DatabasePool/makeSnapshotPool(label:fileID:line:)`` does.
+    /// `DatabasePool.makeSnapshotPool(label:fileID:line:)` does.
     ///
     /// ```swift
     /// let snapshot = try database.makeSnapshotPool()
@@ -69,7 +69,7 @@ extension SharedDatabase {
     // MARK: - Stable readers
 
     /// Makes a reader that sees the last commit before this call, until it is told to advance, as
-    /// ``DatabasePool/makeStableReader(keys:bufferingAtMost:label:fileID:line:)`` does.
+    /// `DatabasePool.makeStableReader(keys:bufferingAtMost:label:fileID:line:)` does.
     ///
     /// ```swift
     /// let reader = try database.makeStableReader()

@@ -18,8 +18,8 @@ import QuarryCore
 /// statistics and prepared connections. A relative path, a symbolic link and a hard link lead to the same file. The
 /// file is closed when the last of them is released.
 ///
-/// The accesses are those of a ``DatabasePool``: the file is in WAL mode, and reads don't wait for writes. A shared
-/// database has each method of a pool, but for ``DatabasePool/open(path:configuration:)``: making a shared database
+/// The accesses are those of a `DatabasePool`: the file is in WAL mode, and reads don't wait for writes. A shared
+/// database has each method of a pool, but for `DatabasePool.open(path:configuration:)`: making a shared database
 /// opens nothing, and `open()` opens it. `close()` is not final, as that of a pool is.
 public final class SharedDatabase: ForwardingWriter {
     let pool: DatabasePool
@@ -121,7 +121,7 @@ public final class SharedDatabase: ForwardingWriter {
     /// do { try database.open() } catch { logger.critical("\(error)") }
     /// ```
     ///
-    /// - throws: the errors of ``DatabasePool/init(path:configuration:)``; `SQLITE_MISUSE` if the file is open under
+    /// - throws: the errors of `DatabasePool.init(path:configuration:)`; `SQLITE_MISUSE` if the file is open under
     ///   another name, such as a hard link; `SQLITE_BUSY` if a snapshot, a backup, or an access of a shared database
     ///   that was released, uses it under another name.
     public func open() throws {
