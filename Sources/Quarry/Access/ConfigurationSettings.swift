@@ -6,8 +6,9 @@
 /// }
 /// ```
 package protocol FollowingSetting: Sendable {
-    /// The name of the setting, and its value as a text, by which two configurations are compared.
-    var comparison: (name: String, value: String) { get }
+    /// The name of the setting, and its value as a text, by which two configurations are compared; nil for a value that
+    /// is as good as none.
+    var comparison: (name: String, value: String)? { get }
 
     /// A connection of the database is about to be opened.
     func databaseWillOpen(_ core: DatabaseCore)
@@ -38,7 +39,7 @@ package struct ConfigurationSettings: Sendable {
 
     /// The names and values of the settings that make parts of databases.
     package var comparisons: [String: String] {
-        Dictionary(following.map(\.comparison)) { first, _ in first }
+        Dictionary(following.compactMap(\.comparison)) { first, _ in first }
     }
 
     func databaseWillOpen(_ core: DatabaseCore) {

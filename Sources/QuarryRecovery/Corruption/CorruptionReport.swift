@@ -131,7 +131,10 @@ private struct CorruptionHandling: FollowingSetting {
     var policy = CorruptionPolicy.report
     var handler: (@Sendable (CorruptionEvent) -> Void)?
 
-    var comparison: (name: String, value: String) { ("corruptionPolicy", String(describing: policy)) }
+    var comparison: (name: String, value: String)? {
+        if case .report = policy { return nil }
+        return ("corruptionPolicy", String(describing: policy))
+    }
 
     func databaseWillOpen(_ core: DatabaseCore) { _ = core.corruption }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import QuarryFixtures
+import QuarryRecovery
 import QuarryTestSupport
 import Testing
 
@@ -147,13 +148,20 @@ struct SharedDatabaseTests {
             ("otherProcesses", { $0.otherProcesses = .ignored }), ("asyncExecution", { $0.asyncExecution = .inline }),
             ("wal", { $0.wal.sizeLimit = 1 << 20 }), ("maintenance", { $0.maintenance.timeBudget = 7 }),
             ("groupCommit", { $0.groupCommit = false }), ("synchronous", { $0.synchronous = .normal }),
+            ("corruptionPolicy", { $0.corruptionPolicy = .readOnly }),
         ]
         #expect(Configuration().difference(from: Configuration()) == nil)
         for (name, change) in changes {
             var configuration = Configuration()
             change(&configuration)
             #expect(Configuration().difference(from: configuration) == name)
+            #expect(configuration.difference(from: Configuration()) == name)
         }
+        var told = Configuration()
+        told.onCorruption { _ in }
+        #expect(Configuration().difference(from: told) == nil)
+        told.corruptionPolicy = .report
+        #expect(told.difference(from: Configuration()) == nil)
     }
 
     /// A database that is used by its own preparation throws.
