@@ -4,10 +4,13 @@ package struct AllocationThreshold: Sendable {
     package let blocks: Double
     /// Bytes that an operation's result keeps, where that is measured.
     package let bytesKept: Double?
+    /// Whether chance decides how much a pass has to do, though one client alone runs it.
+    package let isChance: Bool
 
-    private init(_ blocks: Double, bytesKept: Double? = nil) {
+    private init(_ blocks: Double, bytesKept: Double? = nil, isChance: Bool = false) {
         self.blocks = blocks
         self.bytesKept = bytesKept
+        self.isChance = isChance
     }
 
     /// By row. Counts include SQLite's own: C's are printed next to them when they are checked.
@@ -98,8 +101,8 @@ package struct AllocationThreshold: Sendable {
         "10.3": .init(1_613.5),
         "10.5": .init(8.1),
         "10.5p": .init(2.1),
-        // Chance decides how many fetches run meanwhile.
-        "10.6": .init(14),
+        // Chance decides how many fetches run meanwhile: 8.1 blocks without one, and 5.4 more for each batch of them.
+        "10.6": .init(14, isChance: true),
         "10.6p": .init(30),
         // Subscribers run on other threads: how many commits they take at once is chance.
         "10.7": .init(3.5),

@@ -44,11 +44,11 @@ enum QuarryAllocations {
         for row in rows {
             var count = try AllocationCount(of: row, harness)
             print(count.line)
-            // Where clients meet, chance decides how many wait; a change that allocates more does so each time.
+            // Chance decides how many clients wait, or fetches run; a change that allocates more does so each time.
             // Now and then a line of tasks doesn't end for seconds, for C's actor neither: so for a while it is tried
             // again.
             let start = ContinuousClock.now
-            while row.clients > 1, !count.violations.isEmpty, start.duration(to: .now) < patience {
+            while count.isChance, !count.violations.isEmpty, start.duration(to: .now) < patience {
                 Thread.sleep(forTimeInterval: 1)
                 count = try AllocationCount(of: row, harness)
                 print(count.line)
@@ -91,6 +91,9 @@ private struct AllocationCount {
         result = try harness.runUntimed(row, enough: [.quarry: threshold?.blocks ?? 0])
     }
 
+    /// Whether chance decides how much a pass allocates.
+    var isChance: Bool { result.row.clients > 1 || threshold?.isChance ?? false }
+
     var line: String {
         let counts = [result.mallocs[.c], result.mallocs[.quarry], threshold?.blocks].map { count in
             count.map { String(format: "%-9.3f", $0) } ?? "-        "
@@ -126,7 +129,7 @@ private struct AllocationCount {
     /// A threshold that is met with room for a whole block wouldn't find one more. Where clients meet, that is chance.
     var savings: [String] {
         guard let blocks = result.mallocs[.quarry], let threshold, blocks < threshold.blocks - 0.9,
-            result.row.clients <= 1
+            !isChance
         else { return [] }
         return [String(format: "row \(result.row.id) allocates %.3f blocks an operation: lower its threshold", blocks)]
     }
