@@ -25,9 +25,6 @@ package protocol DatabasePart: AnyObject, Sendable {
     /// A statement has failed as with a damaged file, or a check has found a problem. Called inside its access: nothing
     /// may wait here.
     func connection(_ db: Database, didFailAsDamaged error: DatabaseError)
-
-    /// The content of the file was replaced while no access ran.
-    func databaseWasRestored()
 }
 
 extension DatabasePart {
@@ -38,8 +35,6 @@ extension DatabasePart {
     package func releaseRecords() -> Int { 0 }
 
     package func connection(_ db: Database, didFailAsDamaged error: DatabaseError) {}
-
-    package func databaseWasRestored() {}
 }
 
 /// The parts of a database, found by their class. None is removed, so looking for one takes no lock.
@@ -104,9 +99,6 @@ extension DatabaseCore {
     func connection(_ db: Database, didFailAsDamaged error: DatabaseError) {
         parts.forEach { $0.connection(db, didFailAsDamaged: error) }
     }
-
-    /// Tells the parts that the content of the file was replaced.
-    package func databaseWasRestored() { parts.forEach { $0.databaseWasRestored() } }
 }
 
 extension ConnectionContext: CorruptionListener {

@@ -6,7 +6,13 @@
     import Glibc
 #endif
 
-/// A file, whatever its name.
+/// A file, whatever its name. If the file of a path is replaced, the path has another identity.
+///
+/// ```swift
+/// config.onCorruption { event in
+///     if case .confirmed(let report) = event { log("\(report.path): inode \(report.file.inode)") }
+/// }
+/// ```
 public struct FileIdentity: Sendable, Hashable {
     /// The device.
     public let device: UInt64

@@ -135,7 +135,7 @@ final class CorruptionKeeper: DatabasePart {
     }
 
     /// The database isn't damaged any more, and can be written: its content was replaced, or a check has found nothing.
-    package func databaseWasRestored() {
+    func databaseWasRestored() {
         state.withLock { $0.fileWasRestored() }
         guard let core, let token = refusal.withLock({ $0.take() }) else { return }
         core.setups.remove(token)

@@ -78,7 +78,7 @@ struct Restoration: Sendable {
             db.refuseWrites(with: refusal)
             throw error
         }
-        database.core.databaseWasRestored()
+        database.core.corruptionIfMade?.databaseWasRestored()
         return isReplaced
     }
 

@@ -150,6 +150,20 @@ import Testing
         #expect(order.value == Array(0..<10))
     }
 
+    /// A snapshot outlives the pool of its shared database: no backup takes the place of the file, by either name.
+    @Test func backupsRefuseTheFileOfASnapshot() throws {
+        let snapshot = try SharedDatabase(path: path).makeSnapshot()
+        let source = try DatabaseQueue()
+        var options = BackupOptions()
+        options.replacesExisting = true
+        for target in [path, link] {
+            let error = #expect(throws: DatabaseError.self) { try source.backup(toFile: target, options: options) }
+            #expect(
+                error?.resultCode == .SQLITE_CANTOPEN && error?.message?.contains("open") == true, "\(error as Any)")
+        }
+        #expect(try snapshot.read { db in try Int.fetchAll(db, sql: "SELECT a FROM t") } == [1])
+    }
+
     /// A snapshot reads with the log of its name, and outlives its pool.
     @Test func snapshotUnderAnotherName() async throws {
         let snapshot = try SharedDatabase(path: path).makeSnapshot(label: "a report")

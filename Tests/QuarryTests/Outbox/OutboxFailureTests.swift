@@ -275,4 +275,30 @@ import Testing
         try await until("the message is delivered") { delivered.value == ["a"] }
         await end(loop)
     }
+
+    /// The loop begins with a write. Its cancellation, or closing the database, ends the wait for it.
+    @Test(arguments: [false, true]) func anEndBesideABusyWriter(closes: Bool) async throws {
+        let pool = try open("a")
+        let (hasBegun, mayEnd) = (Step("a write has begun"), Step("it may end"))
+        let write = OwnThread {
+            try pool.writeWithoutTransaction { _ in
+                hasBegun.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasBegun.reached()
+        let loop = deliver(from: pool)
+        try await until("the loop waits for the writer") { pool.writer.group.waiterCount == 1 }
+        if closes {
+            let closing = Task { try await pool.close(gracePeriod: .zero) }
+            await expectError(.SQLITE_MISUSE) { try await loop.value }
+            mayEnd.reach()
+            try await closing.value
+        } else {
+            await end(loop)
+        }
+        mayEnd.reach()
+        try await write.value
+        #expect(delivered.value == [] && errors.value == [])
+    }
 }
