@@ -146,6 +146,7 @@ fuzz: setup ## Fuzz the code that reads text, SQL and values (SECONDS=30 each; T
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test
 	Scripts/lint-layers
+	Scripts/draw-architecture --check
 	Scripts/package-files .swift | xargs -0 swift format lint --strict --parallel --configuration .swift-format
 
 format: ## Format all Swift files in place

@@ -13,11 +13,14 @@ let package = Package(
     products: [
         .library(name: "Quarry", targets: ["Quarry"]),
         .library(name: "QuarryCaching", targets: ["QuarryCaching"]),
+        .library(name: "QuarryChangesets", targets: ["QuarryChangesets"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
         .library(name: "QuarryOutbox", targets: ["QuarryOutbox"]),
         .library(name: "QuarryRecovery", targets: ["QuarryRecovery"]),
         .library(name: "QuarryShared", targets: ["QuarryShared"]),
+        .library(name: "QuarryTableSchemas", targets: ["QuarryTableSchemas"]),
         .library(name: "QuarryTables", targets: ["QuarryTables"]),
+        .library(name: "QuarryUntrustedSQL", targets: ["QuarryUntrustedSQL"]),
         .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
         .library(name: "QuarryCluster", targets: ["QuarryCluster"]),
     ],
@@ -39,6 +42,8 @@ let package = Package(
         // Products of their own: programs that don't use them don't build them.
         // Tables whose last used records are in memory.
         .target(name: "QuarryCaching", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
+        // The changes of rows as values: recorded, applied to another database, taken back.
+        .target(name: "QuarryChangesets", dependencies: ["QuarryCore"], swiftSettings: settings),
         // Documents by collection and key.
         .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
         // Messages that are written with a change and delivered afterwards.
@@ -48,8 +53,13 @@ let package = Package(
             name: "QuarryRecovery", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
         // Databases that several parts of a program share, and directories of databases.
         .target(name: "QuarryShared", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
+        // Tables that records declare, and their synchronization with a database.
+        .target(
+            name: "QuarryTableSchemas", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
         // Tables whose verbs have a database.
         .target(name: "QuarryTables", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
+        // Queries that users write, within the bounds of a policy.
+        .target(name: "QuarryUntrustedSQL", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
 
         // The messages between clients and nodes of a dqlite cluster, as bytes. The package in Cluster needs it, too.
         .target(name: "QuarryClusterWire", swiftSettings: settings),
@@ -117,8 +127,8 @@ let package = Package(
         .testTarget(
             name: "QuarryAccessTests",
             dependencies: [
-                "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox",
-                "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
+                "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
+                "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport", "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
@@ -152,8 +162,9 @@ let package = Package(
         .testTarget(
             name: "QuarryTests",
             dependencies: [
-                "CSQLite", "FuzzProperties", "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations",
-                "QuarryFixtures", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTables", "QuarryTestSupport",
+                "CSQLite", "FuzzProperties", "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCore",
+                "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryRecovery", "QuarryShared",
+                "QuarryTableSchemas", "QuarryTables", "QuarryTestSupport", "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
@@ -169,8 +180,9 @@ let package = Package(
         .testTarget(
             name: "QuarryClusterTests",
             dependencies: [
-                "Quarry", "QuarryCaching", "QuarryCluster", "QuarryClusterTestSupport", "QuarryClusterWire",
-                "QuarryCore", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryTables", "QuarryTestSupport",
+                "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCluster", "QuarryClusterTestSupport",
+                "QuarryClusterWire", "QuarryCore", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryTables",
+                "QuarryTestSupport", "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 

@@ -30,8 +30,10 @@ BEGIN {
     for (i in names) coreMayImport[names[i]] = 1
     allow("QuarrySQL", "QuarryCore")
     allow("Quarry", "QuarryCore QuarrySQL")
-    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryRecovery QuarryShared QuarryTables", names, " ")
+    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryRecovery QuarryShared QuarryTableSchemas QuarryTables " \
+        "QuarryUntrustedSQL", names, " ")
     for (i in names) allow(names[i], "Quarry QuarryCore QuarrySQL")
+    allow("QuarryChangesets", "QuarryCore")
     allow("QuarryCluster", "Quarry QuarryCore QuarryClusterWire")
     split("Primitives SwiftLayout Handles Values Conversions Statements Rows Fetching Errors", names, " ")
     for (i in names) isHotFolder["Sources/QuarryCore/" names[i]] = 1
@@ -172,8 +174,8 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(Recovery)?\/Foundation\//) {
-        report(FNR, "foundation-import", "only the folders Foundation of Quarry and QuarryRecovery import " module)
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(Changesets|Recovery|TableSchemas)?\/Foundation\//) {
+        report(FNR, "foundation-import", "only folders Foundation of Quarry and of three products import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
     } else if (target != "QuarryCore" && module ~ /^(Quarry|CSQLite)/ && !((target, module) in mayImport)) {

@@ -258,7 +258,7 @@ public final class CachedTable<Record: FetchableRecord & TableRecord & Sendable>
     /// running may have committed changes that it tells at its end.
     private func listen() {
         // The nodes of a cluster tell neither of rows nor, in time, of the commits of other clients: nothing is kept.
-        guard let database = writer.groupReader as? any GroupWriter, !(database is RemotePool) else { return }
+        guard let database = writer.groupReader as? any GroupWriter, database.isLocal else { return }
         let reader = CommitReader(database, keys: true, limit: 256)
         state.withLock { $0.listening = .starting(reader) }
         // An access of the library: it isn't refused because many accesses wait, or wait for long.

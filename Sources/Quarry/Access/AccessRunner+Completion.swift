@@ -82,7 +82,7 @@ extension AccessRunner {
     }
 
     /// Reads in a transaction with the connection of the current thread, or as an access if the thread has none.
-    func readHere(
+    package func readHere(
         _ request: AccessRequest, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         guard let db = group.ownedConnection else { return enqueue(request, body) }

@@ -115,7 +115,7 @@ extension DatabaseWriter {
 
 extension DatabaseError {
     /// The error of a method that needs a queue, a pool or a snapshot of the library.
-    static func foreignReader() -> DatabaseError {
+    package static func foreignReader() -> DatabaseError {
         DatabaseError.misuse("the database is of a type outside of the library")
     }
 }

@@ -26,7 +26,7 @@ package final class AccessRunner: Sendable {
 
     /// - parameter configuredTracers: the tracers of the configuration.
     /// - parameter sharesCommits: whether writes share transactions.
-    init(
+    package init(
         _ group: ConnectionGroup, workers: WorkerThreads, _ core: DatabaseCore, _ source: DatabaseTraceEvent.Source,
         _ role: DatabaseTraceEvent.Connection.Role, configuredTracers: TracerList?, sharesCommits: Bool = false
     ) {

@@ -128,7 +128,7 @@ final class AccessTrace: AccessTracer, @unchecked Sendable {
         }
         statements.begin(
             statement.sqliteStatement, statement.sql, isExplainable: statement.kind == .query,
-            Database.counters(of: statement.sqliteStatement), expandedSQL: db.isRemote ? statement.sql : nil,
+            Database.counters(of: statement.sqliteStatement), expandedSQL: db.route != nil ? statement.sql : nil,
             now: clock.now)
     }
 

@@ -6,20 +6,20 @@ extension Configuration {
     /// - parameter core: the core of the database to which the connection belongs; nil for a separate connection.
     /// - parameter role: the use of the connection.
     /// - parameter configuredTracers: the list of this configuration's tracers.
-    /// - parameter remote: runs the statements, if the data is elsewhere.
+    /// - parameter route: runs the statements, if the data is elsewhere.
     /// - parameter followsTask: whether opening is cancelled with the current task.
     package func open(
         path: String, readonly: Bool, options: ConnectionOptions? = nil, core: DatabaseCore? = nil,
         role: DatabaseTraceEvent.Connection.Role = .writer, configuredTracers: TracerList? = nil,
-        remote: (any RemoteConnection)? = nil, followsTask: Bool = false
+        route: (any StatementRoute)? = nil, followsTask: Bool = false
     ) throws -> Database {
         try check()
-        if createsIntermediateDirectories, !readonly, remote == nil { try createFolders(of: path) }
+        if createsIntermediateDirectories, !readonly, route == nil { try createFolders(of: path) }
         var configuration = self
         configuration.readonly = readonly
         do {
             let database = try openOnce(
-                configuration, path: path, readonly: readonly, options, core, role, configuredTracers, remote,
+                configuration, path: path, readonly: readonly, options, core, role, configuredTracers, route,
                 followsTask: followsTask)
             // The log of a reader, or a journal, is opened by a later statement.
             if LiveDatabases.hasAny, FileSystem.isShortOfDescriptors { DatabaseMemory.releaseIdle(.connections) }
@@ -27,7 +27,7 @@ extension Configuration {
         } catch let error as DatabaseError where ResourceShortage.isCause(of: error) {
             DatabaseMemory.releaseIdle()
             return try openOnce(
-                configuration, path: path, readonly: readonly, options, core, role, configuredTracers, remote,
+                configuration, path: path, readonly: readonly, options, core, role, configuredTracers, route,
                 followsTask: followsTask)
         }
     }
@@ -35,20 +35,20 @@ extension Configuration {
     private func openOnce(
         _ configuration: Configuration, path: String, readonly: Bool, _ options: ConnectionOptions?,
         _ core: DatabaseCore?, _ role: DatabaseTraceEvent.Connection.Role, _ configuredTracers: TracerList?,
-        _ remote: (any RemoteConnection)?, followsTask: Bool
+        _ route: (any StatementRoute)?, followsTask: Bool
     ) throws -> Database {
         let start = TracerList.hasAny ? monotonicClock.now : nil
         let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
         if let core { settings.databaseWillOpen(core) }
         do {
             let database = try Database(
-                path: remote == nil ? path : ":memory:",
+                path: route == nil ? path : ":memory:",
                 options: options ?? connectionOptions(readonly: readonly, inMemory: path == ":memory:"),
-                context: context, setups: core?.setups, remote: remote, followsTask: followsTask
+                context: context, setups: core?.setups, route: route, followsTask: followsTask
             ) { db in
                 db.addPredefinedFunctionsAndCollations()
-                // Their statements wait for the network, as the first access does: see `RemotePool`.
-                if remote == nil { for prepare in preparations { try prepare(db) } }
+                // Their statements wait for the network, as the first access does.
+                if route == nil { for prepare in preparations { try prepare(db) } }
             }
             context.connectionDidOpen(since: start)
             return database

@@ -188,7 +188,7 @@ public struct Configuration: Sendable {
     /// The name of a registered VFS; nil for the default: <https://www.sqlite.org/vfs.html>.
     public var vfs: String?
 
-    private(set) var preparations: [@Sendable (Database) throws -> Void] = []
+    package private(set) var preparations: [@Sendable (Database) throws -> Void] = []
 
     /// Adds a closure that prepares each connection when it is opened: functions, collations, pragmas.
     ///
@@ -349,7 +349,7 @@ public struct Configuration: Sendable {
 
 extension Configuration {
     /// Whether the asynchronous writes of a database share transactions.
-    func sharesCommits(inMemory: Bool) -> Bool {
+    package func sharesCommits(inMemory: Bool) -> Bool {
         groupCommit && !inMemory && !readonly && asyncExecution.writePlacement(inMemory: false) == .offloaded
     }
 
@@ -386,7 +386,7 @@ extension Configuration {
     }
 
     /// Throws for invalid numbers.
-    func check() throws {
+    package func check() throws {
         try check(maximumReaderCount, from: 1, to: 10_000, "maximumReaderCount")
         try check(maximumWaiters, from: 0, "maximumWaiters")
         try check(statementCacheCapacity, from: 0, "statementCacheCapacity")
@@ -419,7 +419,7 @@ extension Configuration {
         throw DatabaseError.misuse("Configuration.\(name) must be a number of seconds, not \(seconds)")
     }
 
-    var groupLimits: ConnectionGroup.Limits {
+    package var groupLimits: ConnectionGroup.Limits {
         ConnectionGroup.Limits(
             acquireTimeout: acquireTimeout, maximumWaiters: maximumWaiters, clock: monotonicClock)
     }

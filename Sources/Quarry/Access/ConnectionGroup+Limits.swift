@@ -2,7 +2,7 @@ import QuarryCore
 
 extension ConnectionGroup {
     /// The limits of waiting: for how long an access of the program may wait, and how many may wait.
-    struct Limits {
+    package struct Limits {
         /// In seconds.
         var acquireTimeout: Double?
         var maximumWaiters: Int?

@@ -90,7 +90,7 @@ package final class ConnectionGroup: Sendable {
     /// - parameter connections: the connections that are already open.
     /// - parameter endWork: ends the work for which a group without connections is made.
     /// - parameter open: opens another connection.
-    init(
+    package init(
         _ name: String, capacity: Int, limits: Limits, connections: [Connection] = [], idleClock: IdleClock? = nil,
         barredGroup: ConnectionGroup? = nil, endWork: (@Sendable (DatabaseError) -> Void)? = nil,
         gate: (any DatabaseGate)? = nil, open: @escaping @Sendable () throws -> Database

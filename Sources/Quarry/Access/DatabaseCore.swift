@@ -175,7 +175,7 @@ extension Database {
     var connectionContext: ConnectionContext? { context as? ConnectionContext }
 
     /// Opens another database for work on behalf of this one, prepared as its connections are.
-    func openScratch(path: String) throws -> Database {
+    package func openScratch(path: String) throws -> Database {
         let scratch = try configuration.open(path: path, readonly: false)
         if let core { try AccessRunner.frame(scratch, nil) { scratch in try core.setups.prepare(scratch) } }
         return scratch

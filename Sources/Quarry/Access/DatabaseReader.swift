@@ -145,9 +145,20 @@ package protocol GroupReader: DatabaseReader {
     var ownedConnection: Database? { get }
     var readRequest: AccessRequest { get }
     var unsafeReadRequest: AccessRequest { get }
+    /// Whether the data is on this machine.
+    var isLocal: Bool { get }
 }
 
 extension GroupReader {
+    package var isLocal: Bool { true }
+
+    /// Throws if the database is elsewhere, where an operation can't be done.
+    ///
+    /// - parameter operation: the subject of a sentence.
+    package func checkIsLocal(_ operation: String) throws {
+        if !isLocal { throw Database.notInACluster(operation) }
+    }
+
     public func close() throws {
         try ConnectionGroup.close(groups)
         didClose()

@@ -5,9 +5,9 @@ import QuarryCore
 ///
 /// One clock serves all groups of the process, and its timer runs on while groups come and go. Setting a timer wakes a
 /// thread, which would cost a good part of opening a pool.
-final class IdleClock: Sendable {
+package final class IdleClock: Sendable {
     /// The clock of the readers of pools.
-    static let readers = IdleClock(seconds: 30)
+    package static let readers = IdleClock(seconds: 30)
 
     /// The clock of write-ahead logs.
     static let logs = IdleClock(seconds: 1)

@@ -15,7 +15,7 @@ package enum LiveDatabases {
 
     private static let first = Lock<Unmanaged<AccessRunner>?>(nil)
 
-    static func add(_ writer: AccessRunner) {
+    package static func add(_ writer: AccessRunner) {
         first.withLock { first in
             let reference = Unmanaged.passUnretained(writer)
             writer.links.next = first
@@ -24,7 +24,7 @@ package enum LiveDatabases {
         }
     }
 
-    static func remove(_ writer: AccessRunner) {
+    package static func remove(_ writer: AccessRunner) {
         first.withLock { first in
             let links = writer.links
             if let previous = links.previous {

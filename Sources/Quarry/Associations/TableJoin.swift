@@ -40,7 +40,7 @@ public enum OptionalTable<Record: FetchableRecord>: JoinedTable {
     }
 }
 
-/// The tables of a join: ``TwoTables``, ``ThreeTables``, ``FourTables`` or ``FiveTables``.
+/// The tables of a join: ``TwoTables`` or ``ThreeTables``.
 ///
 /// They are separate types rather than a parameter pack: the compiler can't infer a pack in a chain of calls that
 /// extend it.
@@ -111,43 +111,6 @@ public enum ThreeTables<A: JoinedTable, B: JoinedTable, C: JoinedTable>: JoinedT
     }
 }
 
-/// Four tables of a join.
-public enum FourTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: JoinedTable>: JoinedTables {
-    /// Called by the library's own methods.
-    public static func _aliases(
-        _ tables: _JoinedIdentities
-    ) -> (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<D.Record>) {
-        (tables.alias(0), tables.alias(1), tables.alias(2), tables.alias(3))
-    }
-
-    /// Called by the library's own methods.
-    ///
-    /// - throws: the error of decoding a record.
-    public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value, D.Value) {
-        try (row.value(0, A.self), row.value(1, B.self), row.value(2, C.self), row.value(3, D.self))
-    }
-}
-
-/// Five tables of a join.
-public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: JoinedTable, E: JoinedTable>: JoinedTables {
-    /// Called by the library's own methods.
-    public static func _aliases(
-        _ tables: _JoinedIdentities
-    ) -> (TableAlias<A.Record>, TableAlias<B.Record>, TableAlias<C.Record>, TableAlias<D.Record>, TableAlias<E.Record>)
-    {
-        (tables.alias(0), tables.alias(1), tables.alias(2), tables.alias(3), tables.alias(4))
-    }
-
-    /// Called by the library's own methods.
-    ///
-    /// - throws: the error of decoding a record.
-    public static func _values(_ row: _JoinedRow) throws -> (A.Value, B.Value, C.Value, D.Value, E.Value) {
-        try (
-            row.value(0, A.self), row.value(1, B.self), row.value(2, C.self), row.value(3, D.self), row.value(4, E.self)
-        )
-    }
-}
-
 /// A join of several tables, whose rows are tuples of records.
 ///
 /// ```swift
@@ -161,7 +124,7 @@ public enum FiveTables<A: JoinedTable, B: JoinedTable, C: JoinedTable, D: Joined
 /// WHERE ("player"."score" > 100) AND ("team"."color" = 'red')
 /// ```
 ///
-/// Up to five tables can be joined, each to the tables before it.
+/// A join has two or three tables, each joined to the tables before it. Associations join more.
 /// See <https://www.sqlite.org/lang_select.html#the_from_clause>.
 public struct TableJoin<Joined: JoinedTables>: Sendable {
     private var query: SelectQuery

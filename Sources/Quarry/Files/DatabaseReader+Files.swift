@@ -61,7 +61,7 @@ extension DatabaseReader {
 
     /// The path of the file; nil for a database in memory, or in a temporary file.
     private var filePath: String? {
-        if path == ":memory:" || path.isEmpty || groupReader is RemotePool { return nil }
+        if path == ":memory:" || path.isEmpty || groupReader?.isLocal == false { return nil }
         guard configuration.acceptsURIs || path.hasPrefix("file:") && path.hasSuffix("?mode=memory&cache=shared") else {
             return path
         }

@@ -186,7 +186,7 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
     /// The column that a closure names.
     case custom(@Sendable (any CodingKey) -> String)
 
-    func column(_ key: any CodingKey) -> String {
+    package func column(_ key: any CodingKey) -> String {
         switch self {
         case .useDefaultKeys: key.stringValue
         case .convertToSnakeCase: key.stringValue.convertedToSnakeCase

@@ -205,7 +205,7 @@ extension Database {
                 let name: String = row[1]
                 let table: String = row[2]
                 // A cluster's commit journal, and the counters of its changes.
-                if isRemote, Self.isOfCluster(name) || Self.isOfCluster(table) { return nil }
+                if route != nil, Self.isOfCluster(name) || Self.isOfCluster(table) { return nil }
                 for name in [name, table] {
                     if Self.isSQLiteInternalTable(name) || Self.isGRDBInternalTable(name) { return nil }
                 }

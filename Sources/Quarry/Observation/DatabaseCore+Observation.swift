@@ -10,4 +10,7 @@ extension DatabaseCore {
 
     /// The observations of the database; nil if there has been none.
     var observationsIfMade: ObservationBroker? { part(ObservationBroker.self) }
+
+    /// The number of running observations of values.
+    package var observationCount: Int { observationsIfMade?.observationCount ?? 0 }
 }

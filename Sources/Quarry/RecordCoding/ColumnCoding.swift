@@ -90,12 +90,12 @@ extension RecordEncodingStrategies {
 }
 
 /// An optional of any type.
-protocol OptionalValue {
+package protocol OptionalValue {
     static var wrapped: Any.Type { get }
 }
 
 extension Optional: OptionalValue {
-    static var wrapped: Any.Type { Wrapped.self }
+    package static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension Sequence<UInt8> {

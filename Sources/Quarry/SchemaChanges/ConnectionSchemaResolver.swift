@@ -2,10 +2,10 @@ import QuarryCore
 import QuarrySQL
 
 /// Resolves, for a connection, the facts that the rendering of a definition needs.
-struct ConnectionSchemaResolver: SchemaResolver {
+package struct ConnectionSchemaResolver: SchemaResolver {
     let db: Database
 
-    func text(of sql: SQL) throws -> String {
+    package func text(of sql: SQL) throws -> String {
         let (text, arguments) = try sql.build(db)
         return try SQLLiteral.inlining(arguments, into: text) { value in
             try SQLLiteral.text(of: value, readsExactly: readsExactly, isUTF8: isUTF8)
@@ -20,10 +20,10 @@ struct ConnectionSchemaResolver: SchemaResolver {
         try String.fetchOne(db.makeStatement(sql: "PRAGMA encoding")) == "UTF-8"
     }
 
-    var checksForeignKeys: Bool { db.checksForeignKeys }
+    package var checksForeignKeys: Bool { db.checksForeignKeys }
 
-    func declaredType(_ type: SQLColumnType) -> String {
-        guard db.isRemote else { return type.rawValue }
+    package func declaredType(_ type: SQLColumnType) -> String {
+        guard db.route != nil else { return type.rawValue }
         // A node can't carry the values of such columns. NUMERIC has the same affinity, so the same values are stored:
         // https://www.sqlite.org/datatype3.html#determination_of_column_affinity
         switch type.rawValue.uppercased() {
@@ -32,11 +32,11 @@ struct ConnectionSchemaResolver: SchemaResolver {
         }
     }
 
-    func tableExists(_ name: String, in schemaName: String?) throws -> Bool {
+    package func tableExists(_ name: String, in schemaName: String?) throws -> Bool {
         try db.tableExists(name, in: schemaName)
     }
 
-    func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {
+    package func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {
         let key = try db.primaryKey(table, in: schemaName)
         // A hidden rowid can't be referenced: https://www.sqlite.org/foreignkeys.html#fk_indexes
         if key.isRowID, key.rowIDColumn == nil { return [] }
@@ -49,10 +49,10 @@ struct ConnectionSchemaResolver: SchemaResolver {
 }
 
 extension Database {
-    var schemaResolver: ConnectionSchemaResolver { ConnectionSchemaResolver(db: self) }
+    package var schemaResolver: ConnectionSchemaResolver { ConnectionSchemaResolver(db: self) }
 
     /// `"main"."player"`
-    func qualified(_ name: String, _ schemaName: String?) -> String {
+    package func qualified(_ name: String, _ schemaName: String?) -> String {
         (schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? "") + name.quotedDatabaseIdentifier
     }
 }

@@ -67,7 +67,7 @@ extension Database {
     /// - throws: `DatabaseError`: "unable to identify the object to be reindexed" for an unknown collation.
     public func reindex(collation: DatabaseCollation) throws { try reindex(collation: CollationName(collation.name)) }
 
-    func create(_ index: IndexDefinition) throws {
+    package func create(_ index: IndexDefinition) throws {
         try checkAccess()
         try execute(sql: index.sql(schemaResolver))
     }

@@ -1,8 +1,8 @@
 import QuarryCore
 
 /// The known facts about one schema, in one state.
-final class KnownSchema {
-    enum Kind {
+package final class KnownSchema {
+    package enum Kind {
         case table
         case view
     }

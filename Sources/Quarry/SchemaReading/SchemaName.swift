@@ -1,19 +1,19 @@
 import QuarryCore
 
 /// A name that is equal to another if SQLite considers both the same.
-struct SchemaName: Hashable {
+package struct SchemaName: Hashable {
     private let text: String
 
-    init(_ name: String) { text = name.lowercasedASCII }
+    package init(_ name: String) { text = name.lowercasedASCII }
 
-    static func == (lhs: SchemaName, rhs: SchemaName) -> Bool { lhs.text.isSameName(as: rhs.text) }
+    package static func == (lhs: SchemaName, rhs: SchemaName) -> Bool { lhs.text.isSameName(as: rhs.text) }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
 extension Collection<String> {
-    var schemaNames: [SchemaName] { map { SchemaName($0) } }
+    package var schemaNames: [SchemaName] { map { SchemaName($0) } }
 }

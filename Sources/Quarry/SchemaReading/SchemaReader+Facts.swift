@@ -2,7 +2,7 @@ import QuarryCore
 
 extension SchemaReader {
     /// The columns of a table or view.
-    func columns(of table: Found, _ db: Database) throws -> [ColumnInfo] {
+    package func columns(of table: Found, _ db: Database) throws -> [ColumnInfo] {
         try reading(db, schema: table.schema) { known in try columns(of: table.name, known, db) }
     }
 
@@ -22,7 +22,7 @@ extension SchemaReader {
     }
 
     /// The primary key of a table.
-    func primaryKey(of table: Found, _ db: Database) throws -> PrimaryKeyInfo {
+    package func primaryKey(of table: Found, _ db: Database) throws -> PrimaryKeyInfo {
         try reading(db, schema: table.schema) { known in
             try known.fact(\.primaryKey, of: table.name) {
                 let columns = try columns(of: table.name, known, db)
@@ -57,7 +57,7 @@ extension SchemaReader {
     }
 
     /// The indexes of a table, without indexes on expressions.
-    func indexes(of table: Found, _ db: Database) throws -> [IndexInfo] {
+    package func indexes(of table: Found, _ db: Database) throws -> [IndexInfo] {
         try reading(db, schema: table.schema) { known in try indexes(of: table.name, known, db) }
     }
 
@@ -101,7 +101,7 @@ extension SchemaReader {
     }
 
     /// The rows of a PRAGMA for one table or index.
-    static func pragma<T>(
+    package static func pragma<T>(
         _ pragma: String, _ name: String, _ schema: String, _ db: Database, _ body: (Row) throws -> T?
     ) throws -> [T] {
         let sql = "PRAGMA \(schema.quotedDatabaseIdentifier).\(pragma)(\(name.quotedDatabaseIdentifier))"
@@ -118,14 +118,14 @@ extension SchemaReader {
 
 extension SchemaReader {
     /// An entry of SQLite's list of tables: <https://www.sqlite.org/pragma.html#pragma_table_list>.
-    struct Listing {
+    package struct Listing {
         /// `table`, `view`, `virtual` or `shadow`.
         var type: String
-        var isWithoutRowID: Bool
-        var isStrict: Bool
+        package var isWithoutRowID: Bool
+        package var isStrict: Bool
     }
 
-    func listing(of table: Found, _ db: Database) throws -> Listing? {
+    package func listing(of table: Found, _ db: Database) throws -> Listing? {
         let name = SchemaName(table.name)
         let schema = SchemaName(table.schema)
         let listings: [Listing] = try Self.pragma("table_list", table.name, table.schema, db) { row in

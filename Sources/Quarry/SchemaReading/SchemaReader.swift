@@ -5,8 +5,8 @@ import QuarryCore
 /// Changes by this connection are counted (`Database.schemaChangeCount`). Changes by others show in SQLite's number of
 /// the schema's state. The number is read when a fact is requested and another connection may have written since: at
 /// most once in a transaction, and not at all if the file hasn't changed.
-final class SchemaReader: ConnectionAttachment {
-    static let keepsStatements = false
+package final class SchemaReader: ConnectionAttachment {
+    package static let keepsStatements = false
 
     private var schemas: [String: KnownSchema] = [:]
     private var changeCount = -1
@@ -114,14 +114,14 @@ final class SchemaReader: ConnectionAttachment {
     // MARK: - Looking up
 
     /// A table or view that was found.
-    struct Found {
-        var schema: String
-        var name: String
-        var kind: KnownSchema.Kind
+    package struct Found {
+        package var schema: String
+        package var name: String
+        package var kind: KnownSchema.Kind
     }
 
     /// Finds a table or view: in one schema, or in all, in SQLite's order.
-    func find(_ name: String, in schemaName: String?, _ db: Database) throws -> Found? {
+    package func find(_ name: String, in schemaName: String?, _ db: Database) throws -> Found? {
         for schema in try schemas(schemaName, db) {
             let table = try reading(db, schema: schema) { $0.table(name) }
             if let table { return Found(schema: schema, name: table.name, kind: table.kind) }
@@ -143,7 +143,7 @@ final class SchemaReader: ConnectionAttachment {
     /// A table that must exist.
     ///
     /// - throws: `DatabaseError`: "no such table: main.player".
-    func table(_ name: String, in schemaName: String?, _ db: Database) throws -> Found {
+    package func table(_ name: String, in schemaName: String?, _ db: Database) throws -> Found {
         guard let found = try find(name, in: schemaName, db), found.kind == .table else {
             throw Self.noSuchTable(name, in: schemaName)
         }
@@ -157,7 +157,7 @@ final class SchemaReader: ConnectionAttachment {
 
 extension Database {
     /// The schema reader of the connection. Outside the connection's access, a reader whose methods throw.
-    var schema: SchemaReader {
+    package var schema: SchemaReader {
         guard isOwned else { return SchemaReader() }
         if let reader = attachment(SchemaReader.self) { return reader }
         let reader = SchemaReader()

@@ -53,6 +53,11 @@ extension DatabaseTraceEvent {
 
         /// The label, or the path.
         public var name: String { label ?? path }
+
+        package init(label: String?, path: String) {
+            self.label = label
+            self.path = path
+        }
     }
 
     /// A connection of a database.

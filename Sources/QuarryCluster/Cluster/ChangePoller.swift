@@ -8,7 +8,7 @@ import QuarryCore
 final class ChangePoller: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ pool: RemotePool, interval: Duration) {
+    init(_ pool: ClusterPool, interval: Duration) {
         task = Task.detached { [weak pool] in
             var counters: [String: Int64]?
             while !Task.isCancelled {
@@ -30,7 +30,7 @@ final class ChangePoller: Sendable {
     /// Compares the counters with those of the last look, and tells of the tables that have changed.
     ///
     /// - returns: the counters; nil if they couldn't be read, or if there are none.
-    private static func look(_ pool: RemotePool, _ last: [String: Int64]?) async -> [String: Int64]? {
+    private static func look(_ pool: ClusterPool, _ last: [String: Int64]?) async -> [String: Int64]? {
         guard let counters = try? await pool.read({ db in try db.changeCounters() }) else { return nil }
         // The first look can't tell what has changed since an observation's first fetch.
         let changed = counters.filter { last == nil || last?[$0.key] != $0.value }.map(\.key)

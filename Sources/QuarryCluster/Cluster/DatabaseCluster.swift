@@ -22,7 +22,7 @@ package import QuarryCore
 /// A write is acknowledged once most nodes have it on their disks.
 public final class DatabaseCluster: ForwardingWriter {
     package let writer: any DatabaseWriter
-    let pool: RemotePool
+    let pool: ClusterPool
     let options: ClusterConfiguration
     let changes: ChangePoller?
 
@@ -52,7 +52,7 @@ public final class DatabaseCluster: ForwardingWriter {
         nodes: [String], name: String, configuration: ClusterConfiguration = ClusterConfiguration()
     ) throws {
         let parts = try ClusterParts(nodes: nodes, name: name, configuration)
-        let pool = try RemotePool(path: parts.path, configuration: configuration.database, open: parts.opener)
+        let pool = try ClusterPool(path: parts.path, configuration: configuration.database, open: parts.opener)
         try pool.write { db in try db.prepareCluster(configuration) }
         self.init(pool, parts)
     }
@@ -68,13 +68,13 @@ public final class DatabaseCluster: ForwardingWriter {
         nodes: [String], name: String, configuration: ClusterConfiguration = ClusterConfiguration()
     ) async throws -> DatabaseCluster {
         let parts = try ClusterParts(nodes: nodes, name: name, configuration)
-        let pool = try await RemotePool.open(
+        let pool = try await ClusterPool.open(
             path: parts.path, configuration: configuration.database, open: parts.opener)
         try await pool.write { db in try db.prepareCluster(configuration) }
         return DatabaseCluster(pool, parts)
     }
 
-    private init(_ pool: RemotePool, _ parts: ClusterParts) {
+    private init(_ pool: ClusterPool, _ parts: ClusterParts) {
         self.pool = pool
         writer = pool
         options = parts.configuration
@@ -151,7 +151,7 @@ private struct ClusterParts {
     let configuration: ClusterConfiguration
     let finder: LeaderFinder
     let path: String
-    let opener: RemotePool.Opener
+    let opener: ClusterPool.Opener
 
     init(nodes: [String], name: String, _ configuration: ClusterConfiguration) throws {
         guard !nodes.isEmpty else {

@@ -11,7 +11,7 @@ import QuarryCore
 ///
 /// BEGIN is sent with the first statement, so that a read takes one round trip. Until the node has answered that, a
 /// lost link costs a new one. From then on it costs the transaction.
-final class ClusterSession: RemoteConnection, @unchecked Sendable {
+final class ClusterSession: @unchecked Sendable {
     // Sendable: the thread that has the connection uses it, but for `interrupt()`, which uses the waker alone.
 
     enum Transaction: Equatable {

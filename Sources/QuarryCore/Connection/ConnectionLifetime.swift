@@ -55,14 +55,6 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     private let endedAccess = Atomic<Int>(0)
 
     private let interruption = Atomic<Bool>(false)
-    private let shield = Atomic<Bool>(false)
-
-    /// Whether interruptions concern the other end alone: it commits, and the shadow has to follow. Until the next
-    /// statement.
-    var shieldsShadow: Bool {
-        get { shield.load(ordering: .relaxed) }
-        set { shield.store(newValue, ordering: .relaxed) }
-    }
 
     /// Whether the connection has ever been interrupted.
     var wasInterrupted: Bool { interruption.load(ordering: .relaxed) }
@@ -130,7 +122,7 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     private static let deferredLock = Lock(())
 
     /// Runs the statements, if the data is elsewhere. Set before any other thread knows the connection.
-    nonisolated(unsafe) var remote: (any RemoteConnection)?
+    nonisolated(unsafe) var route: (any StatementRoute)?
 
     // Used with the lock held.
     private nonisolated(unsafe) var deferred: [Deferred] = []
@@ -225,8 +217,8 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// meanwhile.
     func interrupt() {
         interruption.store(true, ordering: .relaxed)
-        if !shieldsShadow { ConnectionCalls.interrupt(pointer) }
-        remote?.interrupt()
+        if route?.isShielded != true { ConnectionCalls.interrupt(pointer) }
+        route?.interrupt()
     }
 
     /// The error of an access, if it has been ended.

@@ -125,9 +125,9 @@ struct SetupProgress {
     /// The connection has had all setups up to this number.
     private(set) var number: Int
 
-    /// - parameter meetsRemote: whether the first access begins by learning the schema of the other end, even if there
-    ///   are no setups.
-    init(meetsRemote: Bool = false) { number = meetsRemote ? -1 : 0 }
+    /// - parameter isDue: whether the first access begins by running setups, even if there are none: it learns the
+    ///   schema of a route.
+    init(isDue: Bool = false) { number = isDue ? -1 : 0 }
 
     /// Later setups that the connection has had: an earlier one has failed, or waits for the beginning of an access.
     private var later: Set<Int> = []
@@ -157,7 +157,7 @@ extension Database {
 
     /// Runs the setups that the connection hasn't had, at the beginning of an access.
     func runSetups() throws {
-        if let remote, !shadow.isKnown { try knowShadow(remote) }
+        if let route, !route.isKnown { try route.learnSchema(self) }
         // A setup may add another one.
         while hasPendingSetups {
             let (entries, last) = setups.pending(setupProgress)
@@ -186,7 +186,7 @@ extension Database {
     @inline(never)
     func runSetupsAtEnd() {
         // An access that could not begin ends without its connection.
-        guard lifetime.isOwned, remote == nil || shadow.isKnown else { return }
+        guard lifetime.isOwned, route?.isKnown != false else { return }
         let (entries, last) = setups.pending(setupProgress)
         var hasRunAll = true
         for entry in entries {

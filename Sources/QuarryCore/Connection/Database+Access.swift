@@ -198,7 +198,7 @@ extension Database {
         forgetStatements()
         openBackup?.abandon()
         try lifetime.close()
-        remote?.close()
+        route?.close()
         hooks.connectionDidClose()
     }
 
@@ -249,7 +249,7 @@ extension Database {
     }
 
     /// Forgets all kept statements, so that every text is prepared again.
-    func forgetKeptStatements() {
+    package func forgetKeptStatements() {
         _ = statementCache.removeAll()
         _ = attachments.removeStatementKeepers()
     }

@@ -17,7 +17,7 @@ extension Database {
     }
 
     @inline(never)
-    func error(
+    package func error(
         _ code: CInt, sql: String?, arguments: StatementArguments? = nil, statement: Statement? = nil
     ) -> any Error {
         if code & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue, let refusal = monitor?.takeRefusal() { return refusal }
@@ -40,7 +40,7 @@ extension Database {
             return traced(error.with(sql: sql), statement)
         }
         // The other end has waited, without a look at the deadlines.
-        if remote != nil { noteDeadline() }
+        if route != nil { noteDeadline() }
         if isInterruption || primary == .SQLITE_BUSY,
             let error = deadlines.takeError(isInterruption: isInterruption)
         {
@@ -56,7 +56,7 @@ extension Database {
     }
 
     /// Tells the tracer of an error, which the program may ignore.
-    func traced(_ error: DatabaseError, _ statement: Statement? = nil) -> DatabaseError {
+    package func traced(_ error: DatabaseError, _ statement: Statement? = nil) -> DatabaseError {
         guard let tracer else { return error }
         tracer.errorWasMade(error, statement, self)
         return error.asTraced()
@@ -68,10 +68,11 @@ extension Database {
         code == .SQLITE_ERROR && message.hasPrefix("error in ") && message.hasSuffix(": interrupted")
     }
 
-    func abortedTransactionError(sql: String? = nil) -> DatabaseError {
+    package func abortedTransactionError(sql: String? = nil) -> DatabaseError {
         // A program that has caught the error of the loss is to learn that it may try again.
-        DatabaseError(
-            resultCode: shadow.loss?.extendedResultCode ?? .SQLITE_ABORT,
-            message: "Transaction was aborted" + (shadow.loss?.message.map { ": \($0)" } ?? ""), sql: sql)
+        let loss = route?.loss
+        return DatabaseError(
+            resultCode: loss?.extendedResultCode ?? .SQLITE_ABORT,
+            message: "Transaction was aborted" + (loss?.message.map { ": \($0)" } ?? ""), sql: sql)
     }
 }

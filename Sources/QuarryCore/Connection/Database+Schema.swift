@@ -96,18 +96,18 @@ extension Database {
         try checkAccess()
         let checked = ConnectionCalls.isOn(pointer, .foreignKeys)
         let wasLegacy = ConnectionCalls.isOn(pointer, .legacyAlterTable)
-        if checked { try setForeignKeysRemotely(on: false) }
+        if checked { try route?.setForeignKeys(on: false, self) }
         ConnectionCalls.turn(pointer, .foreignKeys, on: false)
         ConnectionCalls.turn(pointer, .legacyAlterTable, on: true)
         defer {
             ConnectionCalls.turn(pointer, .foreignKeys, on: checked)
             ConnectionCalls.turn(pointer, .legacyAlterTable, on: wasLegacy)
         }
-        return try withRemoteSettings(
-            { try setLegacyAlterTableRemotely(on: true) },
+        return try withSettingsOfRoute(
+            { try $0.setLegacyAlterTable(on: true, self) },
             restore: {
-                try setLegacyAlterTableRemotely(on: wasLegacy)
-                if checked { try setForeignKeysRemotely(on: true) }
+                try $0.setLegacyAlterTable(on: wasLegacy, self)
+                if checked { try $0.setForeignKeys(on: true, self) }
             }, body)
     }
 
@@ -120,9 +120,9 @@ extension Database {
         let checked = ConnectionCalls.isOn(pointer, .foreignKeys)
         ConnectionCalls.turn(pointer, .foreignKeys, on: false)
         defer { ConnectionCalls.turn(pointer, .foreignKeys, on: checked) }
-        return try withRemoteSettings(
-            { if checked { try setForeignKeysRemotely(on: false) } },
-            restore: { if checked { try setForeignKeysRemotely(on: true) } }, body)
+        return try withSettingsOfRoute(
+            { if checked { try $0.setForeignKeys(on: false, self) } },
+            restore: { if checked { try $0.setForeignKeys(on: true, self) } }, body)
     }
 
     /// Runs `body` while renaming a table is checked against the whole schema.
@@ -131,8 +131,8 @@ extension Database {
         let wasLegacy = ConnectionCalls.isOn(pointer, .legacyAlterTable)
         ConnectionCalls.turn(pointer, .legacyAlterTable, on: false)
         defer { ConnectionCalls.turn(pointer, .legacyAlterTable, on: wasLegacy) }
-        return try withRemoteSettings(
-            { try setLegacyAlterTableRemotely(on: false) },
-            restore: { try setLegacyAlterTableRemotely(on: wasLegacy) }, body)
+        return try withSettingsOfRoute(
+            { try $0.setLegacyAlterTable(on: false, self) },
+            restore: { try $0.setLegacyAlterTable(on: wasLegacy, self) }, body)
     }
 }

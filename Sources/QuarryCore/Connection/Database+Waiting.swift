@@ -48,7 +48,7 @@ extension Database {
     }
 
     /// Notes the deadline that has passed while a statement ran elsewhere, so that its error names it.
-    func noteDeadline() { _ = timeLeft }
+    package func noteDeadline() { _ = timeLeft }
 
     /// Makes running statements check for cancellation.
     ///
@@ -126,7 +126,8 @@ extension Database {
     func deadlinesWillSee(isCommit: Bool, mayEndTransaction: Bool, sql: String?) throws {
         if let overrun = parts.overrun, !mayEndTransaction, !access.ignoresCancellation { throw overrun.with(sql: sql) }
         let passed = deadlines.statementWillStart(isCommit: isCommit, now: clock.now)
-        guard let passed, !mayEndTransaction, !access.ignoresCancellation, !shadow.follows else { return }
+        guard let passed, !mayEndTransaction, !access.ignoresCancellation, route?.hasRunStatement != true
+        else { return }
         throw passed.hasPassed.with(sql: sql)
     }
 }

@@ -20,15 +20,7 @@ public final class Database {
     package let options: ConnectionOptions
 
     /// Runs the statements, if the data is elsewhere; nil for a database of this machine.
-    package let remote: (any RemoteConnection)?
-
-    /// The local schema of a remote connection.
-    @exclusivity(unchecked)
-    var shadow = ShadowState()
-
-    /// Has the virtual tables that represent the statements of a remote connection.
-    @exclusivity(unchecked)
-    var remoteTables: RemoteTables?
+    package let route: (any StatementRoute)?
 
     /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
     package let context: (any AnyObject & Sendable)?
@@ -145,7 +137,7 @@ public final class Database {
 
     func watchersDidChange() {
         watchesStatements =
-            monitor != nil || readRegion != nil || storedCommitNumber != nil || remote != nil
+            monitor != nil || readRegion != nil || storedCommitNumber != nil || route != nil
             || !(tracer?.followedEvents ?? []).isEmpty
         watchesTransactions =
             monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil || parts.overrun != nil
@@ -217,7 +209,7 @@ public final class Database {
 
     /// Counts the changes by other connections that `noteForeignSchemaChanges` has noticed.
     @exclusivity(unchecked)
-    var foreignSchemaChangeCount = 0
+    package var foreignSchemaChangeCount = 0
 
     /// The states of the schemas that `noteForeignSchemaChanges` has last seen.
     @exclusivity(unchecked)
@@ -250,12 +242,12 @@ public final class Database {
     ///
     /// - parameter context: an object for the layer above.
     /// - parameter setups: the setups of the database, which run after `prepare`, and later as they are added.
-    /// - parameter remote: runs the statements, if the data is elsewhere.
+    /// - parameter route: runs the statements, if the data is elsewhere.
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the user's preparation of each connection.
     package init(
         path: String, options: ConnectionOptions, context: (any AnyObject & Sendable)? = nil,
-        setups: ConnectionSetups? = nil, remote: (any RemoteConnection)? = nil, followsTask: Bool = false,
+        setups: ConnectionSetups? = nil, route: (any StatementRoute)? = nil, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
     ) throws {
         ErrorLog.install()
@@ -265,7 +257,7 @@ public final class Database {
             mode: options.readonly ? .readOnly : .readWriteCreate, vfs: options.vfs)
         lifetime = ConnectionLifetime(handle)
         self.options = options
-        self.remote = remote
+        self.route = route
         self.context = context
         self.setups = setups ?? .none
         setupGeneration = self.setups.generation
@@ -273,20 +265,24 @@ public final class Database {
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
         lifetime.database = self
-        lifetime.remote = remote
+        lifetime.route = route
 
         try takeForAccess(nil, followsTask: followsTask)
         do {
             try naming(path) { try setUp() }
-            if let remote { try setUpRemote(remote) }
+            if let route {
+                watchersDidChange()
+                setupProgress = SetupProgress(isDue: true)
+                try route.connectionDidOpen(self)
+            }
             try prepare(self)
             // A pragma or the preparation may have read the schema before the program's functions were known. SQLite
             // doesn't check them later: https://www.sqlite.org/pragma.html#pragma_writable_schema
-            if !options.trustedSchema, remote == nil { try execute(sql: "PRAGMA writable_schema = RESET") }
-            if remote == nil { try runSetups() }
+            if !options.trustedSchema, route == nil { try execute(sql: "PRAGMA writable_schema = RESET") }
+            if route == nil { try runSetups() }
             // A file that isn't a database is detected here, not at its first use.
             try naming(path) {
-                if remote != nil {
+                if route != nil {
                     // The first access talks to the other end.
                 } else if options.checksSchema {
                     try executeOnce(sql: "SELECT * FROM sqlite_master LIMIT 1")
@@ -307,7 +303,7 @@ public final class Database {
     package init(refusing error: DatabaseError) {
         lifetime = ConnectionLifetime(refusing: error)
         options = ConnectionOptions()
-        remote = nil
+        route = nil
         context = nil
         setups = .none
         setupGeneration = setups.generation
@@ -361,7 +357,7 @@ public final class Database {
         for pragma in options.pragmas { try execute(sql: pragma) }
     }
 
-    var pointer: SQLiteConnection { lifetime.pointer }
+    package var pointer: SQLiteConnection { lifetime.pointer }
 
     /// SQLite's connection; nil after closing.
     public var sqliteConnection: SQLiteConnection? { lifetime.isClosed ? nil : pointer }

@@ -1,5 +1,5 @@
 /// Decides which statements of a connection may be prepared, in addition to the authorizer.
-protocol StatementPolicy: AnyObject {
+package protocol StatementPolicy: AnyObject {
     /// Throws if the statement that begins at a byte of some SQL must not be prepared.
     func willPrepare(_ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String) throws(DatabaseError)
 
@@ -14,4 +14,7 @@ protocol StatementPolicy: AnyObject {
 
     /// Runs `body`, whose preparations are the library's own: the policy allows them all.
     func withoutRefusals<T>(_ body: () throws -> T) rethrows -> T
+
+    /// The policy ends: the statements that were prepared can't run any more.
+    func retireStatements()
 }

@@ -1,10 +1,10 @@
 import CSQLite
 
 /// The functions of a connection whose handle is held by `ConnectionLifetime`.
-enum ConnectionCalls {
+package enum ConnectionCalls {
     /// The corresponding C function is `sqlite3_get_autocommit`.
     @inline(__always)
-    static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
+    package static func isAutocommit(_ connection: SQLiteConnection) -> Bool { sqlite3_get_autocommit(connection) != 0 }
 
     /// Whether a statement or transaction reads or writes a database of the connection. The corresponding C function is
     /// `sqlite3_txn_state`.
@@ -13,7 +13,7 @@ enum ConnectionCalls {
     }
 
     /// Whether the connection has a schema of that name. The corresponding C function is `sqlite3_db_readonly`.
-    static func hasSchema(_ connection: SQLiteConnection, _ schema: String) -> Bool {
+    package static func hasSchema(_ connection: SQLiteConnection, _ schema: String) -> Bool {
         sqlite3_db_readonly(connection, schema) >= 0
     }
 
@@ -79,7 +79,7 @@ enum ConnectionCalls {
     }
 
     /// A switch of the connection: <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>.
-    enum Switch {
+    package enum Switch {
         case foreignKeys
         case legacyAlterTable
         case trustedSchema
@@ -99,7 +99,7 @@ enum ConnectionCalls {
     }
 
     /// Whether a switch is on. The corresponding C function is `sqlite3_db_config`.
-    static func isOn(_ connection: SQLiteConnection, _ theSwitch: Switch) -> Bool {
+    package static func isOn(_ connection: SQLiteConnection, _ theSwitch: Switch) -> Bool {
         var result: CInt = 0
         _ = csqlite_db_config_bool(connection, theSwitch.option, -1, &result)
         return result != 0
@@ -107,7 +107,7 @@ enum ConnectionCalls {
 
     /// Turns a switch on or off, even in a transaction, where a PRAGMA with that name would do nothing. The
     /// corresponding C function is `sqlite3_db_config`.
-    static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
+    package static func turn(_ connection: SQLiteConnection, _ theSwitch: Switch, on isOn: Bool) {
         _ = csqlite_db_config_bool(connection, theSwitch.option, isOn ? 1 : 0, nil)
     }
 
@@ -142,17 +142,17 @@ enum ConnectionCalls {
     static func lastInsertedRowID(_ connection: SQLiteConnection) -> Int64 { sqlite3_last_insert_rowid(connection) }
 
     /// The corresponding C function is `sqlite3_extended_errcode`.
-    static func errorCode(_ connection: SQLiteConnection) -> ResultCode {
+    package static func errorCode(_ connection: SQLiteConnection) -> ResultCode {
         ResultCode(rawValue: sqlite3_extended_errcode(connection))
     }
 
     /// The corresponding C function is `sqlite3_errmsg`.
-    static func errorMessage(_ connection: SQLiteConnection) -> String {
+    package static func errorMessage(_ connection: SQLiteConnection) -> String {
         String(cString: sqlite3_errmsg(connection))
     }
 
     /// The corresponding C function is `sqlite3_limit`. A negative value changes nothing.
-    static func limit(_ connection: SQLiteConnection, _ category: CInt, _ value: CInt) -> CInt {
+    package static func limit(_ connection: SQLiteConnection, _ category: CInt, _ value: CInt) -> CInt {
         sqlite3_limit(connection, category, value)
     }
 

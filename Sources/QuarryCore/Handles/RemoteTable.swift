@@ -40,7 +40,7 @@ package struct RemoteResult: Sendable {
 }
 
 /// Runs the statements that `RemoteTable` represents.
-protocol RemoteTableClient: AnyObject {
+package protocol RemoteTableClient: AnyObject {
     /// The arguments of the statement that is about to run.
     var pendingArguments: [DatabaseValue] { get set }
 
@@ -64,15 +64,15 @@ protocol RemoteTableClient: AnyObject {
 ///
 /// The arguments pass through a function, some at a time: SQLite would compare the argument of a table beyond the 16th
 /// with the column of each row, and NULL equals nothing.
-enum RemoteTable {
+package enum RemoteTable {
     /// The most arguments that a statement has: a byte counts them on the wire.
-    static let maximumArgumentCount = 255
+    package static let maximumArgumentCount = 255
 
     /// The most arguments of one call of `quarry_arguments`: <https://www.sqlite.org/limits.html#max_function_arg>.
-    static let argumentsOfCall = 100
+    package static let argumentsOfCall = 100
 
     /// The effect of reading or writing a virtual table.
-    enum Kind {
+    package enum Kind {
         /// Runs a query, and has the rows that it returns.
         case query(columnCount: Int)
         /// Runs a change with RETURNING, and has the rows that it returns.
@@ -83,7 +83,7 @@ enum RemoteTable {
         case changes
 
         /// A table of the program can't have a name that begins with `sqlite_`.
-        var tableName: String {
+        package var tableName: String {
             switch self {
             case .query(let count): "sqlite_quarry_rows_\(count)"
             case .returning(let count): "sqlite_quarry_changed_rows_\(count)"
@@ -115,7 +115,7 @@ enum RemoteTable {
     }
 
     /// A number that tells lists of names apart.
-    static func fingerprint(_ names: some Sequence<String>) -> Int64 {
+    package static func fingerprint(_ names: some Sequence<String>) -> Int64 {
         // FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for name in names {
@@ -126,7 +126,7 @@ enum RemoteTable {
     }
 
     /// Adds a table. The corresponding C function is `sqlite3_create_module_v2`.
-    static func add(_ kind: Kind, client: any RemoteTableClient, to connection: SQLiteConnection) -> CInt {
+    package static func add(_ kind: Kind, client: any RemoteTableClient, to connection: SQLiteConnection) -> CInt {
         let module = Module(kind, client)
         let context = Unmanaged.passRetained(module).toOpaque()
         let methods = if case .changes = kind { changesMethods } else { rowsMethods }
@@ -137,7 +137,7 @@ enum RemoteTable {
     }
 
     /// Adds the function that takes the arguments. The corresponding C function is `sqlite3_create_function_v2`.
-    static func addFunction(client: any RemoteTableClient, to connection: SQLiteConnection) -> CInt {
+    package static func addFunction(client: any RemoteTableClient, to connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(Module(.changes, client)).toOpaque()
         return sqlite3_create_function_v2(
             connection, "quarry_arguments", -1, SQLITE_UTF8, context, { RemoteTable.takeArguments($0, $1, $2) }, nil,
@@ -161,7 +161,7 @@ enum RemoteTable {
     }
 
     /// Sets the rowid of the last insertion. The corresponding C function is `sqlite3_set_last_insert_rowid`.
-    static func setLastInsertedRowID(_ connection: SQLiteConnection, _ rowID: Int64) {
+    package static func setLastInsertedRowID(_ connection: SQLiteConnection, _ rowID: Int64) {
         sqlite3_set_last_insert_rowid(connection, rowID)
     }
 

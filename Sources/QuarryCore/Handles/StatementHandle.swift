@@ -11,7 +11,7 @@ protocol StatementFinalizer: AnyObject {
 
 /// Owns a prepared statement.
 @usableFromInline
-struct StatementHandle: ~Copyable {
+package struct StatementHandle: ~Copyable {
     @usableFromInline
     let pointer: SQLiteStatement
 
@@ -95,13 +95,13 @@ struct StatementHandle: ~Copyable {
     // MARK: - Information
 
     /// The corresponding C function is `sqlite3_stmt_readonly`.
-    var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
+    package var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
 
     /// The corresponding C function is `sqlite3_column_count`.
     var columnCount: Int { Int(sqlite3_column_count(pointer)) }
 
     /// The names of all columns. The corresponding C function is `sqlite3_column_name`.
-    var columnNames: [String] {
+    package var columnNames: [String] {
         (0..<columnCount).map { index in
             sqlite3_column_name(pointer, CInt(index)).map { String(cString: $0) } ?? ""
         }
@@ -112,7 +112,7 @@ struct StatementHandle: ~Copyable {
     var repreparationCount: CInt { sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0) }
 
     /// The corresponding C function is `sqlite3_bind_parameter_count`.
-    var parameterCount: Int { Int(sqlite3_bind_parameter_count(pointer)) }
+    package var parameterCount: Int { Int(sqlite3_bind_parameter_count(pointer)) }
 
     /// The name of a parameter without its prefix, or nil for `?` and `?5`. The corresponding C function is
     /// `sqlite3_bind_parameter_name`.
@@ -129,7 +129,7 @@ struct StatementHandle: ~Copyable {
     /// `sqlite3_bind_parameter_name`.
     ///
     /// - parameter index: from 1.
-    func parameterSQL(_ index: Int) -> String {
+    package func parameterSQL(_ index: Int) -> String {
         sqlite3_bind_parameter_name(pointer, CInt(index)).map { String(cString: $0) } ?? "?\(index)"
     }
 }

@@ -96,7 +96,7 @@ package final class HookSlots {
     }
 
     /// An operation that a policy for untrusted SQL allows or refuses.
-    enum AuthorizationRequest {
+    package enum AuthorizationRequest {
         case select
         case recursion
         case function(String)

@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - parameter operation: the operation, for the error of an operation that writes.
     /// - parameter method: the caller.
-    func operationWillStart(
+    package func operationWillStart(
         writes: Bool, _ operation: @autoclosure () -> String = "", method: StaticString = #function
     ) throws {
         try checkAccess()
@@ -15,13 +15,11 @@ extension Database {
                 resultCode: .SQLITE_READONLY, message: "\(operation()): attempt to write a readonly database")
         }
         try checkGoesOn()
-        if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
-            throw abortedTransactionError()
-        }
+        try checkTransactionIsOpen()
     }
 
     /// Throws for a name with a NUL. C strings end there, so that it would be another name.
-    func checkName(_ name: String, of kind: String) throws(DatabaseError) {
+    package func checkName(_ name: String, of kind: String) throws(DatabaseError) {
         guard !name.utf8.contains(0) else {
             throw DatabaseError.misuse("the name of a \(kind) has a NUL character: \(String(reflecting: name))")
         }
@@ -38,7 +36,7 @@ extension Database {
     }
 
     /// The error of an operation that failed, with the operation's description.
-    func error(_ code: CInt, operation: String) -> any Error {
+    package func error(_ code: CInt, operation: String) -> any Error {
         let error = error(code, sql: nil)
         guard let error = error as? DatabaseError else { return error }
         return DatabaseError(

@@ -36,7 +36,7 @@ extension Database {
     }
 
     /// Runs an operation that prepares statements of SQLite's own, whose accesses aren't of interest.
-    func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
+    package func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
         guard let accessRecorder else { return try body() }
         return try accessRecorder.recording(body).value
     }
@@ -300,7 +300,7 @@ extension Statement {
 
 extension Substring.UTF8View {
     /// The first word in capitals.
-    var firstWord: String? {
+    package var firstWord: String? {
         var words = makeWordIterator()
         return words.next()
     }

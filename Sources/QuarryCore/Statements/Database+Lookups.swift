@@ -1,8 +1,8 @@
 /// A question about the schema has no answer now: reading it was interrupted, or has failed. Nothing may be remembered
 /// of it.
-struct LookupFailure: Error {
+package struct LookupFailure: Error {
     /// The error code of SQLite.
-    let code: CInt
+    package let code: CInt
 }
 
 // The connection asks questions about the schema in the middle of the program's statements. They take part neither in
@@ -10,7 +10,7 @@ struct LookupFailure: Error {
 
 extension Database {
     /// The rows of a question about the schema.
-    func lookUp<T>(_ sql: String, _ row: (SQLiteStatement) -> T) throws(LookupFailure) -> [T] {
+    package func lookUp<T>(_ sql: String, _ row: (SQLiteStatement) -> T) throws(LookupFailure) -> [T] {
         try ask {
             untraced {
                 unnoted {

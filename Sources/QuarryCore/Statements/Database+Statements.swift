@@ -221,7 +221,7 @@ extension Database {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
         var end = start
-        if remote != nil { try checkRemotePragma(Substring(sql).utf8.dropFirst(start)) }
+        try route?.statementWillBePrepared(Substring(sql).utf8.dropFirst(start))
         switch StatementHandle.prepare(
             pointer, sql: text, from: &end, persistent: persistent, finalizer: lifetime)
         {
@@ -231,10 +231,10 @@ extension Database {
             let lower = utf8.index(utf8.startIndex, offsetBy: start)
             let upper = utf8.index(utf8.startIndex, offsetBy: end)
             let statement =
-                if remote == nil {
-                    Statement(handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
+                if let route {
+                    try route.statement(handle, sql: sql[lower..<upper], persistent: persistent, self)
                 } else {
-                    try remoteStatement(handle, sql: sql[lower..<upper], persistent: persistent)
+                    Statement(handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
                 }
             try statementPolicy?.didPrepare(statement, self)
             return (statement, end)
@@ -242,7 +242,7 @@ extension Database {
             return (nil, end)
         case .failure(let code):
             let rest = Substring(sql).utf8.dropFirst(start)
-            if let remote, try learnMissingSchema(remote, code, sql: rest) {
+            if let route, try route.preparationDidFail(code, sql: rest, self) {
                 return try prepareOnce(text, from: start, sql: sql, persistent: persistent)
             }
             throw error(code, sql: String(Substring(rest.skippingSpaceAndComments.droppingTrailingSpace)))

@@ -1,7 +1,7 @@
 extension Statement {
     /// The name in `SAVEPOINT name`, `RELEASE name` or `ROLLBACK TO name`, which is the last word of the statement:
     /// <https://www.sqlite.org/lang_savepoint.html>.
-    var savepointName: String { Substring(sql).utf8.names.reduce("") { $1.text } }
+    package var savepointName: String { Substring(sql).utf8.names.reduce("") { $1.text } }
 }
 
 /// A word of a statement: a keyword, or a name with or without quotes.
@@ -64,7 +64,7 @@ struct SQLNames: Sequence, IteratorProtocol {
 
 extension UInt8 {
     /// Whether SQLite takes the byte for a part of a name.
-    var isPartOfIdentifier: Bool {
+    package var isPartOfIdentifier: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:

@@ -14,7 +14,7 @@ package enum StatementKind: Sendable {
     case other
 
     /// - parameter sql: a statement without leading white space and comments.
-    init(sql: Substring.UTF8View) {
+    package init(sql: Substring.UTF8View) {
         var word = sql.makeWordIterator()
         switch word.next() {
         case "BEGIN": self = .begin
@@ -41,11 +41,11 @@ package enum StatementKind: Sendable {
 }
 
 extension Substring.UTF8View {
-    struct WordIterator {
-        var rest: Substring.UTF8View
+    package struct WordIterator {
+        package var rest: Substring.UTF8View
 
         /// The next word in capitals; nil if there is none.
-        mutating func next() -> String? {
+        package mutating func next() -> String? {
             rest = rest.skippingSpaceAndComments
             let word = rest.prefix { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF }
             guard !word.isEmpty else { return nil }
@@ -58,14 +58,14 @@ extension Substring.UTF8View {
         }
     }
 
-    func makeWordIterator() -> WordIterator { WordIterator(rest: self) }
+    package func makeWordIterator() -> WordIterator { WordIterator(rest: self) }
 
     /// The text from the first byte that isn't white space, a semicolon, or part of a comment.
     ///
     /// SQLite takes a byte order mark for white space where a token may begin; inside a name it belongs to the name.
     ///
     /// See <https://www.sqlite.org/lang_comment.html>.
-    var skippingSpaceAndComments: Substring.UTF8View {
+    package var skippingSpaceAndComments: Substring.UTF8View {
         var rest = self
         while let byte = rest.first {
             switch byte {
@@ -89,7 +89,7 @@ extension Substring.UTF8View {
     }
 
     /// The text without trailing white space and semicolons.
-    var droppingTrailingSpace: Substring.UTF8View {
+    package var droppingTrailingSpace: Substring.UTF8View {
         var rest = self
         while let byte = rest.last, byte.separatesStatements { rest = rest.dropLast() }
         // "/* " opens a comment, which the end of the text closes; "/*" at the very end opens none.

@@ -112,7 +112,7 @@ extension Statement {
             leaveExecution(database)
             handle.reset()
             database.statementCache.remove(self)
-            if let remote = database.remote { database.remoteDidFail(remote, error) }
+            database.route?.statementDidFail(error, database)
             database.statementDidEnd(self, succeeded: false)
             // A commit keeps what the statement keeps. The first error counts.
             if database.watchesTransactions { try? database.endOwnTransaction(of: self) }
@@ -121,7 +121,7 @@ extension Statement {
     }
 
     /// Whether running it may change tables. SQLite counts `BEGIN IMMEDIATE` as writing, too.
-    var mayChange: Bool { !isReadonly && !kind.controlsTransactions }
+    package var mayChange: Bool { !isReadonly && !kind.controlsTransactions }
 
     private func leaveExecution(_ database: Database) {
         let wasOfCursor = activity.end()
@@ -173,7 +173,7 @@ extension Database {
         if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
         if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
         if let tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
-        if let remote { try remoteWillRun(statement, remote) }
+        try route?.statementWillRun(statement, self)
     }
 
     /// Throws the error with which an observer has refused the statement's commit, or that of a change that has passed

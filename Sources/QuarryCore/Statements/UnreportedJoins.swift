@@ -2,7 +2,7 @@ extension Substring.UTF8View {
     /// The first keyword of a join whose columns SQLite doesn't report to the authorizer: `NATURAL` or `USING`.
     ///
     /// Strings, quoted names and comments are skipped: <https://www.sqlite.org/lang_keywords.html>.
-    var firstUnreportedJoin: String? {
+    package var firstUnreportedJoin: String? {
         var rest = self.skippingSpaceAndComments
         while let byte = rest.first {
             switch byte {

@@ -19,9 +19,9 @@ public final class ColumnDefinition {
         case stored
     }
 
-    struct PrimaryKey {
+    package struct PrimaryKey {
         var conflictResolution: SQLConflictResolution?
-        var isAutoincremented: Bool
+        package var isAutoincremented: Bool
     }
 
     /// `NOT NULL`, `UNIQUE`: a constraint, with the resolution of conflicts.
@@ -31,20 +31,23 @@ public final class ColumnDefinition {
 
     let name: String
     let type: SQLColumnType?
-    var primaryKey: PrimaryKey?
+    package var primaryKey: PrimaryKey?
     var notNull: Rule?
     var unique: Rule?
     var checks: [SQL] = []
     var defaultValue: SQL?
     var collation: SQLCollationName?
     var references: [ForeignKeyReference] = []
-    var generated: (expression: SQL, qualification: GeneratedColumnQualification)?
+    package var generated: (expression: SQL, qualification: GeneratedColumnQualification)?
     private var wantsIndex = false
 
     init(name: String, type: SQLColumnType?) {
         self.name = name
         self.type = type
     }
+
+    /// Whether the column refuses NULL.
+    package var isNotNull: Bool { notNull != nil }
 
     /// Whether to create an index on the column: a unique column already has one.
     var isIndexed: Bool { wantsIndex && unique == nil }

@@ -21,5 +21,5 @@ public enum SQLConflictResolution: String, Sendable {
 
 extension SQLConflictResolution? {
     /// ` ON CONFLICT …`; empty for nil.
-    var clause: String { map { " ON CONFLICT \($0.rawValue)" } ?? "" }
+    package var clause: String { map { " ON CONFLICT \($0.rawValue)" } ?? "" }
 }

@@ -313,5 +313,5 @@ public final class TableDefinition {
 
 extension SQLColumnType {
     /// Whether a primary key of this type is the rowid.
-    var isInteger: Bool { rawValue.isSameName(as: "integer") }
+    package var isInteger: Bool { rawValue.isSameName(as: "integer") }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import QuarryChangesets
 import QuarryFixtures
 import QuarryTestSupport
 import Testing

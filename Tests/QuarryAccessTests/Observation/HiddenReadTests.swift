@@ -1,4 +1,5 @@
 import QuarryTestSupport
+import QuarryUntrustedSQL
 import Testing
 
 @testable import Quarry

@@ -3,6 +3,7 @@ import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryRecovery
 import QuarryTestSupport
+import QuarryUntrustedSQL
 import Testing
 
 @Suite("Refusals of a cluster") struct ClusterRefusalTests {

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryChangesets
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire

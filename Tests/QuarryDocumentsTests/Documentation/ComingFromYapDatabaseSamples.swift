@@ -205,18 +205,11 @@ import Testing
             #expect(try db.autoVacuumMode().rawValue == 0)
         }
         try await dbPool.vacuum()
-        try await usingMonitor(path: folder.file("memory.events"))
         let path = folder.file("b.sqlite")
         try dbPool.backup(toFile: path)
         try FileManager.default.removeItem(atPath: path)
         try await dbPool.backupAsync(toFile: path)
         #expect(try await DatabaseQueue(path: path).read { db in try books.get(db, key: "emma") } == emma)
-    }
-
-    private func usingMonitor(path: String) async throws {
-        try Data("low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n".utf8).write(to: URL(filePath: path))
-        let monitor = try MemoryPressureMonitor(path: path, releasing: [.pages, .statements])
-        #expect(try monitor.check() == nil)
     }
 
     @Test func coders() throws {

@@ -113,24 +113,6 @@ import Testing
         }
     }
 
-    @Test func oneExpressionJoinsFiveTables() throws {
-        try withSport { db in
-            let rows: [(Award, Player, Team?, Sport.Profile?, Player?)] = try Award.all()
-                .join(Player.self) { award, player in award.playerId == player.id }
-                .leftJoin(Team.filter { $0.color != "blue" }) { _, player, team in player.teamId == team.id }
-                .leftJoin(Sport.Profile.self) { _, player, _, profile in profile["playerId"] == player.id }
-                .leftJoin(Player.all()) { _, player, team, _, mate in mate.teamId == team.id && mate.id > player.id }
-                .filter { award, player, _, _, mate in award.title == "gold" && (mate.score > 500 || player.id != 1) }
-                .order { award, _, _, _, mate in [award.id.desc, mate.name] }
-                .fetchAll(db)
-            #expect(
-                rows.map { "\($0.0.id) \($0.1.name) \($0.2?.name ?? "-") \($0.3?.bio ?? "-") \($0.4?.name ?? "-")" }
-                    == [
-                        "3 Craig - - -", "1 Arthur Reds tall Barbara",
-                    ])
-        }
-    }
-
     @Test func outerJoinsOfMoreTables() throws {
         try withSport { db in
             let right = Player.filter { $0.score < 500 }

@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryChangesets
 @testable import QuarryCore
 
 /// Observations of a database whose changes come from changesets, or are recorded.

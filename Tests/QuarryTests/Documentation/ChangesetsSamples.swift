@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryChangesets
 import Testing
 
 @Suite struct ChangesetsSamples {

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryShared
+import QuarryTableSchemas
 import QuarryTables
 import QuarryTestSupport
 import Testing

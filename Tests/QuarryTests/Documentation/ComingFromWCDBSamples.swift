@@ -3,6 +3,7 @@ import Quarry
 import QuarryExpectations
 import QuarryRecovery
 import QuarryShared
+import QuarryTableSchemas
 import QuarryTables
 import QuarryTestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTableSchemas
 import QuarryTestSupport
 import Testing
 

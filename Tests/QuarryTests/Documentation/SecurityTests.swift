@@ -1,5 +1,6 @@
 import Foundation
 import QuarryTestSupport
+import QuarryUntrustedSQL
 import Testing
 
 @testable import Quarry

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryTestSupport
+import QuarryUntrustedSQL
 import Testing
 
 /// The code of the article "Untrusted SQL".

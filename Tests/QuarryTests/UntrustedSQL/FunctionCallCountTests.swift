@@ -2,6 +2,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
+@testable import QuarryUntrustedSQL
+
 /// How many functions a statement of a user may call: SQLite doesn't look at the timeout within a row.
 @Suite(.timeLimit(.minutes(2))) struct FunctionCallCountTests {
     private func players(_ clock: ManualMonotonicClock? = nil) throws -> DatabaseQueue {

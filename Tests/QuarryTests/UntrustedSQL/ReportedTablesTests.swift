@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryUntrustedSQL
 
 extension UntrustedSQLTests {
     /// SQLite reports each table that a statement opens. `NATURAL` and `USING` are the exceptions.

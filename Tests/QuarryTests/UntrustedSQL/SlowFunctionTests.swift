@@ -2,6 +2,8 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
+@testable import QuarryUntrustedSQL
+
 /// Functions of SQLite of which one call may take seconds that no timeout ends, or hundreds of megabytes: a policy must
 /// name them.
 @Suite(.timeLimit(.minutes(2))) struct SlowFunctionTests {

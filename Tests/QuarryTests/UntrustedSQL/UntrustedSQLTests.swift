@@ -4,6 +4,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryUntrustedSQL
 
 /// SQL of users: what it may read, and what it can't do.
 @Suite(.timeLimit(.minutes(2))) struct UntrustedSQLTests {

@@ -4,7 +4,7 @@ import CSQLite
 ///
 /// The bytes must be a well-formed changeset or patchset. SQLite before 3.44 may read beyond the end of others
 /// (CVE-2023-7104), so `ChangesetReader` reads all bytes that come from outside first.
-enum ChangesetCalls {
+package enum ChangesetCalls {
     /// Calls a function that allocates bytes, copies these, and frees them.
     static func bytes(
         _ body: (_ count: inout CInt, _ bytes: inout UnsafeMutableRawPointer?) -> CInt
@@ -18,10 +18,10 @@ enum ChangesetCalls {
     }
 
     /// The largest number of bytes that the functions take.
-    static var maximumCount: Int { Int(CInt.max) }
+    package static var maximumCount: Int { Int(CInt.max) }
 
     /// The corresponding C function is `sqlite3changeset_invert`.
-    static func invert(_ changeset: [UInt8]) -> (code: CInt, bytes: [UInt8]) {
+    package static func invert(_ changeset: [UInt8]) -> (code: CInt, bytes: [UInt8]) {
         changeset.withUnsafeBytes { changeset in
             bytes { sqlite3changeset_invert(CInt(changeset.count), changeset.baseAddress, &$0, &$1) }
         }
@@ -31,7 +31,7 @@ enum ChangesetCalls {
     /// `sqlite3changeset_apply_v2`.
     ///
     /// - returns: SQLite's code, and the bytes for a rebaser.
-    static func apply(
+    package static func apply(
         _ connection: SQLiteConnection, _ changeset: [UInt8], _ application: ChangesetApplication
     ) -> (code: CInt, rebase: [UInt8]) {
         let context = Unmanaged.passUnretained(application).toOpaque()
@@ -57,9 +57,9 @@ enum ChangesetCalls {
 }
 
 /// The closures of an application.
-final class ChangesetApplication {
+package final class ChangesetApplication {
     /// An answer to a conflict.
-    enum Answer {
+    package enum Answer {
         case omit, replace, abort
 
         fileprivate var code: CInt {
@@ -74,17 +74,17 @@ final class ChangesetApplication {
     fileprivate let acceptsTable: (String) -> Bool
     fileprivate let resolve: (ConflictCalls) -> Answer
 
-    init(acceptsTable: @escaping (String) -> Bool, resolve: @escaping (ConflictCalls) -> Answer) {
+    package init(acceptsTable: @escaping (String) -> Bool, resolve: @escaping (ConflictCalls) -> Answer) {
         self.acceptsTable = acceptsTable
         self.resolve = resolve
     }
 }
 
 /// A conflict, which SQLite lends for the length of a call: <https://www.sqlite.org/session/changeset_iter.html>.
-struct ConflictCalls {
-    enum Kind { case data, notFound, conflict, constraint, foreignKey }
+package struct ConflictCalls {
+    package enum Kind { case data, notFound, conflict, constraint, foreignKey }
 
-    let kind: Kind
+    package let kind: Kind
     private let iterator: OpaquePointer
 
     fileprivate init(kind: CInt, iterator: OpaquePointer) {
@@ -100,7 +100,7 @@ struct ConflictCalls {
     }
 
     /// The change; nil for foreign keys. The corresponding C function is `sqlite3changeset_op`.
-    var operation: (table: String, columnCount: Int, code: CInt, isIndirect: Bool)? {
+    package var operation: (table: String, columnCount: Int, code: CInt, isIndirect: Bool)? {
         guard kind != .foreignKey else { return nil }
         var table: UnsafePointer<CChar>?
         var (columnCount, code, isIndirect): (CInt, CInt, CInt) = (0, 0, 0)
@@ -112,7 +112,7 @@ struct ConflictCalls {
 
     /// For each column its position in the primary key, from 1; 0 for other columns. The corresponding C function is
     /// `sqlite3changeset_pk`.
-    var primaryKeyPositions: [UInt8] {
+    package var primaryKeyPositions: [UInt8] {
         var flags: UnsafeMutablePointer<UInt8>?
         var count: CInt = 0
         guard sqlite3changeset_pk(iterator, &flags, &count) == SQLITE_OK, let flags else { return [] }
@@ -120,13 +120,13 @@ struct ConflictCalls {
     }
 
     /// The corresponding C function is `sqlite3changeset_old`.
-    func oldValue(_ column: Int) -> DatabaseValue? { value(column, sqlite3changeset_old) }
+    package func oldValue(_ column: Int) -> DatabaseValue? { value(column, sqlite3changeset_old) }
 
     /// The corresponding C function is `sqlite3changeset_new`.
-    func newValue(_ column: Int) -> DatabaseValue? { value(column, sqlite3changeset_new) }
+    package func newValue(_ column: Int) -> DatabaseValue? { value(column, sqlite3changeset_new) }
 
     /// A value of the existing row, if there is one. The corresponding C function is `sqlite3changeset_conflict`.
-    func existingValue(_ column: Int) -> DatabaseValue? { value(column, sqlite3changeset_conflict) }
+    package func existingValue(_ column: Int) -> DatabaseValue? { value(column, sqlite3changeset_conflict) }
 
     private func value(
         _ column: Int, _ read: (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>?) -> CInt
@@ -137,7 +137,7 @@ struct ConflictCalls {
     }
 
     /// The number of violated foreign keys. The corresponding C function is `sqlite3changeset_fk_conflicts`.
-    var foreignKeyViolationCount: Int {
+    package var foreignKeyViolationCount: Int {
         var count: CInt = 0
         guard kind == .foreignKey, sqlite3changeset_fk_conflicts(iterator, &count) == SQLITE_OK else { return 0 }
         return Int(count)

@@ -4,21 +4,21 @@ import CSQLite
 /// released: <https://www.sqlite.org/session/session.html>.
 ///
 /// A session takes the preupdate slot of its connection. It exists inside `HookSlots.withSessions` only.
-struct SessionHandle: ~Copyable {
+package struct SessionHandle: ~Copyable {
     private let pointer: OpaquePointer
 
     /// Decides for a session which tables it notes. SQLite asks before the first change of a table, and again for each
     /// change of a table that was refused.
-    final class TableFilter {
+    package final class TableFilter {
         fileprivate let accepts: (String) -> Bool
 
-        init(_ accepts: @escaping (String) -> Bool) { self.accepts = accepts }
+        package init(_ accepts: @escaping (String) -> Bool) { self.accepts = accepts }
     }
 
     /// The filter, to which SQLite has a pointer.
     private let filter: TableFilter
 
-    enum Outcome: ~Copyable {
+    package enum Outcome: ~Copyable {
         case session(SessionHandle)
         case failure(CInt)
     }
@@ -27,7 +27,7 @@ struct SessionHandle: ~Copyable {
     /// `sqlite3session_attach`.
     ///
     /// - parameter schema: the name of an existing schema.
-    static func begin(_ connection: SQLiteConnection, schema: String, _ filter: TableFilter) -> Outcome {
+    package static func begin(_ connection: SQLiteConnection, schema: String, _ filter: TableFilter) -> Outcome {
         var pointer: OpaquePointer?
         let code = sqlite3session_create(connection, schema, &pointer)
         guard code == SQLITE_OK, let pointer else { return .failure(code) }
@@ -50,13 +50,13 @@ struct SessionHandle: ~Copyable {
     }
 
     /// The changes so far. The corresponding C function is `sqlite3session_changeset`.
-    borrowing func changeset() -> (code: CInt, bytes: [UInt8]) {
+    package borrowing func changeset() -> (code: CInt, bytes: [UInt8]) {
         ChangesetCalls.bytes { sqlite3session_changeset(pointer, &$0, &$1) }
     }
 
     /// Adds the changes that turn a table of another schema into the table of this session's schema. The corresponding
     /// C function is `sqlite3session_diff`.
-    borrowing func addDifference(from schema: String, table: String) -> (code: CInt, message: String?) {
+    package borrowing func addDifference(from schema: String, table: String) -> (code: CInt, message: String?) {
         var message: UnsafeMutablePointer<CChar>?
         defer { sqlite3_free(message) }
         let code = sqlite3session_diff(pointer, schema, table, &message)
@@ -68,13 +68,13 @@ struct SessionHandle: ~Copyable {
 
 extension SessionHandle {
     /// Whether the library has the session extension.
-    static var isAvailable: Bool {
+    package static var isAvailable: Bool {
         SQLiteLibrary.isBuilt(with: "ENABLE_SESSION") && SQLiteLibrary.isBuilt(with: "ENABLE_PREUPDATE_HOOK")
     }
 
     /// Whether sessions note the changes of tables with generated columns. In older versions such a change makes the
     /// session fail. SQLite's documentation doesn't say since when, so this tries it once, in memory.
-    static let notesGeneratedColumns: Bool = {
+    package static let notesGeneratedColumns: Bool = {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
         guard isAvailable, sqlite3_open(":memory:", &connection) == SQLITE_OK, let connection,
@@ -87,7 +87,7 @@ extension SessionHandle {
 
     /// Whether sessions recognize a key in a column of type REAL without a fraction: a row that comes and goes leaves
     /// no change. SQLite 3.40 doesn't. This tries it once, in memory.
-    static let notesRealKeys: Bool = {
+    package static let notesRealKeys: Bool = {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
         guard isAvailable, sqlite3_open(":memory:", &connection) == SQLITE_OK, let connection,

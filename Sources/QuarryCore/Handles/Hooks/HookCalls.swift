@@ -201,10 +201,10 @@ extension HookSlots.Authorization {
 }
 
 extension HookSlots.Authorization {
-    typealias Request = HookSlots.AuthorizationRequest
+    package typealias Request = HookSlots.AuthorizationRequest
 
     /// The operation, for a policy.
-    var request: Request {
+    package var request: Request {
         func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
         switch action {
         case SQLITE_SELECT: return .select

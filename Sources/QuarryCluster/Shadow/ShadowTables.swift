@@ -1,0 +1,67 @@
+import QuarryCore
+
+/// Passes the statements of the virtual tables of a shadow to the other end.
+final class ShadowTables: RemoteTableClient {
+    private unowned let database: Database
+    private unowned let route: ShadowRoute
+
+    var pendingArguments: [DatabaseValue] = []
+
+    /// The names of the tables that the connection has.
+    private var tables: Set<String> = []
+
+    init(_ database: Database, _ route: ShadowRoute) {
+        self.database = database
+        self.route = route
+    }
+
+    /// Adds the function that all statements with arguments call.
+    func addFunction() throws(DatabaseError) {
+        let code = RemoteTable.addFunction(client: self, to: database.pointer)
+        guard code == ResultCode.SQLITE_OK.rawValue else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+    }
+
+    /// Adds a table, unless the connection has it.
+    func add(_ kind: RemoteTable.Kind) throws(DatabaseError) {
+        guard !tables.contains(kind.tableName) else { return }
+        let code = RemoteTable.add(kind, client: self, to: database.pointer)
+        guard code == ResultCode.SQLITE_OK.rawValue else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+        tables.insert(kind.tableName)
+    }
+
+    func rows(
+        of sql: String, _ arguments: [DatabaseValue], isReadonly: Bool
+    ) throws(DatabaseError) -> any RemoteRows {
+        database.traceSending(sql, arguments)
+        let rows = try call { call throws(DatabaseError) in
+            try route.session.query(sql, arguments, isReadonly: isReadonly, call)
+        }
+        if !isReadonly {
+            let session = route.session
+            route.noteChanges(session.lastChangesCount, lastInsertedRowID: session.lastInsertedRowID, database)
+        }
+        return rows
+    }
+
+    func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
+        database.traceSending(sql, arguments)
+        let result = try call { call throws(DatabaseError) in try route.session.execute(sql, arguments, call) }
+        // A node answers a PRAGMA with the counts of an earlier statement.
+        if case .query = StatementKind(sql: Substring(sql).utf8) { return result }
+        return RemoteResult(lastInsertedRowID: result.lastInsertedRowID, changesCount: 0)
+    }
+
+    private func call<T>(_ body: (RemoteCall) throws(DatabaseError) -> T) throws(DatabaseError) -> T {
+        let call = try route.call(database)
+        do {
+            return try body(call)
+        } catch {
+            if error.resultCode == .SQLITE_INTERRUPT { database.noteDeadline() }
+            throw error
+        }
+    }
+}
