@@ -32,9 +32,9 @@ extension ShadowRoute {
         guard code == .SQLITE_ERROR, message.contains("no such") || message.contains("has no column") else {
             return false
         }
-        let count = db.foreignSchemaChangeCount
+        let count = db.schemaMemory.foreignSchemaChangeCount
         try learnSchema(db)
-        guard count == db.foreignSchemaChangeCount else { return true }
+        guard count == db.schemaMemory.foreignSchemaChangeCount else { return true }
         // The caller makes the error from SQLite's, which the questions have replaced.
         throw db.traced(
             DatabaseError(
@@ -57,7 +57,7 @@ extension ShadowRoute {
         if Set(try shadowEntries(db)) != Set(entries) {
             try rebuild(entries, db)
             hasOpenChange = isInside
-            db.foreignSchemaChangeCount &+= 1
+            db.schemaMemory.foreignSchemaChangeCount &+= 1
             db.forgetKeptStatements()
         }
         hasDeferredForeignKeys = entries.contains { $0.kind == .table && $0.hasDeferredForeignKeys }

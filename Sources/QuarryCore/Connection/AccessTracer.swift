@@ -31,7 +31,7 @@ extension Database {
     ///
     /// - returns: the tracer's client of the trace slot, if it follows statements.
     package func beginTracing(_ tracer: any AccessTracer) -> HookSlots.Client? {
-        self.tracer = tracer
+        watchers.tracer = tracer
         guard !tracer.followedEvents.isEmpty else { return nil }
         return hooks.onTrace(tracer.followedEvents) { [unowned tracer] event in
             switch event {
@@ -44,15 +44,15 @@ extension Database {
 
     /// Ends the tracing of an access. The caller has the connection's lease; the access itself may have ended.
     package func endTracing(_ client: HookSlots.Client?) {
-        tracer = nil
+        watchers.tracer = nil
         if let client { hooks.remove(client) }
     }
 
     /// Runs `body` without telling the tracer of its statements and errors.
     package func withoutTracing<T>(_ body: () throws -> T) rethrows -> T {
-        let tracer = tracer
-        self.tracer = nil
-        defer { self.tracer = tracer }
+        let tracer = watchers.tracer
+        watchers.tracer = nil
+        defer { watchers.tracer = tracer }
         return try body()
     }
 

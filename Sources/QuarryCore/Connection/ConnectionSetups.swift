@@ -120,6 +120,24 @@ struct SetupList {
     func pending(_ progress: SetupProgress) -> [Entry] { entries.filter { !progress.includes($0.number) } }
 }
 
+/// The setups of a connection's database, and those that the connection has had.
+struct SetupsOfConnection {
+    private let all: ConnectionSetups
+
+    /// The number of the last setup.
+    let generation: UnsafeMutablePointer<Atomic<Int>>
+
+    var progress = SetupProgress()
+
+    init(_ setups: ConnectionSetups) {
+        all = setups
+        generation = setups.generation
+    }
+
+    /// The setups that the connection hasn't had.
+    var pending: (entries: [SetupList.Entry], last: Int) { all.pending(progress) }
+}
+
 /// The setups that a connection has had.
 struct SetupProgress {
     /// The connection has had all setups up to this number.
@@ -146,13 +164,13 @@ struct SetupProgress {
 
 extension Database {
     /// Whether the next access begins by running setups.
-    package var hasPendingSetups: Bool { setupGeneration.pointee.load(ordering: .relaxed) != setupProgress.number }
+    package var hasPendingSetups: Bool { setups.generation.pointee.load(ordering: .relaxed) != setups.progress.number }
 
     /// As `hasPendingSetups`, at the end of an access.
     @inline(__always)
     var hasPendingSetupsAtEnd: Bool {
         // After the access's commit in the order of all threads: see `ConnectionSetups.add`.
-        setupGeneration.pointee.load(ordering: .sequentiallyConsistent) != setupProgress.number
+        setups.generation.pointee.load(ordering: .sequentiallyConsistent) != setups.progress.number
     }
 
     /// Runs the setups that the connection hasn't had, at the beginning of an access.
@@ -160,15 +178,15 @@ extension Database {
         if let route, !route.isKnown { try route.learnSchema(self) }
         // A setup may add another one.
         while hasPendingSetups {
-            let (entries, last) = setups.pending(setupProgress)
+            let (entries, last) = setups.pending
             for entry in entries {
                 switch entry.setup {
                 case .atBeginning(let body): try runSetup { try body(self) }
                 case .alsoAtEnd(let body): try runSetup { try body(self, .beginning) }
                 }
-                setupProgress.didRun(entry.number)
+                setups.progress.didRun(entry.number)
             }
-            setupProgress.didRunAll(upTo: last)
+            setups.progress.didRunAll(upTo: last)
         }
     }
 
@@ -187,15 +205,15 @@ extension Database {
     func runSetupsAtEnd() {
         // An access that could not begin ends without its connection.
         guard lifetime.isOwned, route?.isKnown != false else { return }
-        let (entries, last) = setups.pending(setupProgress)
+        let (entries, last) = setups.pending
         var hasRunAll = true
         for entry in entries {
             guard case .alsoAtEnd(let body) = entry.setup, (try? runSetup { try body(self, .end) }) != nil else {
                 hasRunAll = false
                 continue
             }
-            setupProgress.didRun(entry.number)
+            setups.progress.didRun(entry.number)
         }
-        if hasRunAll { setupProgress.didRunAll(upTo: last) }
+        if hasRunAll { setups.progress.didRunAll(upTo: last) }
     }
 }

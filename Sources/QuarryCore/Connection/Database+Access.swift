@@ -13,7 +13,7 @@ extension Database {
     package func beginAccess(_ token: AccessToken?, followsTask: Bool = false) throws -> Bool {
         try takeForAccess(token, followsTask: followsTask)
         if hasPendingSetups { try runSetupsOrEnd() }
-        return timing.isOn
+        return clocks.timing.isOn
     }
 
     /// Begins an access that closes the connection. As `beginAccess`, but runs no setups: they may fail.
@@ -34,7 +34,7 @@ extension Database {
     func takeForAccess(_ token: AccessToken?, followsTask: Bool) throws {
         access.begin(error: try lifetime.take())
         lifetime.publish(access: access.number)
-        if rollbackIsDue { try rollBackAtLast() }
+        if openTransaction.rollbackIsDue { try rollBackAtLast() }
         if followsTask {
             if access.follow(.task) { installCancellation() }
         } else if let token {
@@ -52,13 +52,13 @@ extension Database {
         let wasCancelled = endCancellation()
         stopAllStatements()
         if wasCancelled, !lifetime.isClosed { ConnectionCalls.forgetInterruption(pointer) }
-        if !openBlobs.isEmpty { closeBlobs() }
+        if !running.blobs.isEmpty { closeBlobs() }
         // SQLite's C functions may have committed what no statement of the connection accounts for.
-        if watchesTransactions || transaction.isInside, !lifetime.isClosed { noteUntoldEnd() }
+        if watches.transactions || openTransaction.state.isInside, !lifetime.isClosed { noteUntoldEnd() }
         var error = access.takeError()
         if !lifetime.isClosed, !ConnectionCalls.isAutocommit(pointer), !options.allowsUnsafeTransactions {
             try? rollback()
-            rollbackIsDue = isInsideTransaction
+            openTransaction.rollbackIsDue = isInsideTransaction
             error = error ?? DatabaseError.misuse("A transaction has been left open at the end of a database access.")
         }
         if hasPendingSetupsAtEnd { runSetupsAtEnd() }
@@ -74,7 +74,7 @@ extension Database {
     private func endCancellation() -> Bool {
         guard let token = access.unfollow() else { return false }
         token.end()
-        if token.deadline != nil { deadlines.restore(nil) }
+        if token.deadline != nil { clocks.deadlines.restore(nil) }
         return token.isCancelled
     }
 
@@ -84,7 +84,7 @@ extension Database {
     private func rollBackAtLast() throws {
         do {
             try rollback()
-            rollbackIsDue = false
+            openTransaction.rollbackIsDue = false
         } catch {
             lifetime.leave()
             throw error
@@ -93,15 +93,15 @@ extension Database {
 
     /// Ends every cursor.
     func stopAllStatements() {
-        guard activeStatements.count > 0 else { return }
-        for statement in activeStatements.newestFirst { statement.stopExecution(self) }
+        guard running.statements.count > 0 else { return }
+        for statement in running.statements.newestFirst { statement.stopExecution(self) }
     }
 
     /// Ends the executions that haven't taken a step.
     @inline(never)
     func stopUnsteppedStatements() {
-        guard activeStatements.count > 0 else { return }
-        for statement in activeStatements.newestFirst where !statement.handle.isBusy {
+        guard running.statements.count > 0 else { return }
+        for statement in running.statements.newestFirst where !statement.handle.isBusy {
             statement.stopExecution(self)
         }
     }
@@ -118,26 +118,26 @@ extension Database {
     }
 
     /// Lets the body of the next access be timed. The caller has the connection's lease.
-    package func beginTiming() { timing = (isOn: true, runTime: 0) }
+    package func beginTiming() { clocks.timing = (isOn: true, runTime: 0) }
 
     /// Ends the timing.
     ///
     /// - returns: the nanoseconds that the body has taken; 0 if it hasn't run.
     package func endTiming() -> UInt64 {
-        defer { timing = (isOn: false, runTime: 0) }
-        return timing.runTime
+        defer { clocks.timing = (isOn: false, runTime: 0) }
+        return clocks.timing.runTime
     }
 
     /// Whether the body is to be timed, which it isn't any more if the caller times it itself.
     package func takeTiming() -> Bool {
-        defer { timing.isOn = false }
-        return timing.isOn
+        defer { clocks.timing.isOn = false }
+        return clocks.timing.isOn
     }
 
     /// Runs the body of an access, and measures the time it takes.
     package func timed<T>(_ body: (Database) throws -> T) rethrows -> T {
         let start = clock.now
-        defer { timing.runTime = clock.now - start }
+        defer { clocks.timing.runTime = clock.now - start }
         return try body(self)
     }
 
@@ -196,7 +196,7 @@ extension Database {
         }
         forgetInterruption()
         forgetStatements()
-        openBackup?.abandon()
+        running.backup?.abandon()
         try lifetime.close()
         route?.close()
         hooks.connectionDidClose()
@@ -291,7 +291,7 @@ extension Database {
     /// blobs end.
     package func suspendAccess() {
         stopAllStatements()
-        if !openBlobs.isEmpty { closeBlobs() }
+        if !running.blobs.isEmpty { closeBlobs() }
         if endCancellation() { ConnectionCalls.forgetInterruption(pointer) }
         lifetime.leave()
     }

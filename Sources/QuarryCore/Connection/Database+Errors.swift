@@ -20,8 +20,12 @@ extension Database {
     package func error(
         _ code: CInt, sql: String?, arguments: StatementArguments? = nil, statement: Statement? = nil
     ) -> any Error {
-        if code & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue, let refusal = monitor?.takeRefusal() { return refusal }
-        if let refusal = statementPolicy?.takeRefusal(ResultCode(rawValue: code)) { return refusal.with(sql: sql) }
+        if code & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue, let refusal = watchers.monitor?.takeRefusal() {
+            return refusal
+        }
+        if let refusal = watchers.statementPolicy?.takeRefusal(ResultCode(rawValue: code)) {
+            return refusal.with(sql: sql)
+        }
         let tokenizerFailure = takeTokenizerFailure(code)
         let extendedCode = ConnectionCalls.errorCode(pointer)
         // The connection has a message for its last error, which may be another one: SQL that is too long never reaches
@@ -42,7 +46,7 @@ extension Database {
         // The other end has waited, without a look at the deadlines.
         if route != nil { noteDeadline() }
         if isInterruption || primary == .SQLITE_BUSY,
-            let error = deadlines.takeError(isInterruption: isInterruption)
+            let error = clocks.deadlines.takeError(isInterruption: isInterruption)
         {
             (resultCode, message) = (error.extendedResultCode, error.message ?? message)
         } else if let tokenizerFailure {
@@ -57,7 +61,7 @@ extension Database {
 
     /// Tells the tracer of an error, which the program may ignore.
     package func traced(_ error: DatabaseError, _ statement: Statement? = nil) -> DatabaseError {
-        guard let tracer else { return error }
+        guard let tracer = watchers.tracer else { return error }
         tracer.errorWasMade(error, statement, self)
         return error.asTraced()
     }

@@ -28,28 +28,28 @@ extension Database {
         startRecordingAccesses()
         // The statements that SQLite has prepared on its own belong to the outer recording.
         noteOwnReads()
-        let outer = readRegion
-        readRegion = ReadRegion()
+        let outer = watchers.readRegion
+        watchers.readRegion = ReadRegion()
         defer {
             var restored = outer
-            if let readRegion { restored?.region.formUnion(readRegion.region) }
-            readRegion = restored
+            if let readRegion = watchers.readRegion { restored?.region.formUnion(readRegion.region) }
+            watchers.readRegion = restored
         }
         let value = try body()
         noteOwnReads()
-        return (value, readRegion?.region ?? .fullDatabase)
+        return (value, watchers.readRegion?.region ?? .fullDatabase)
     }
 
     /// Runs `body`, whose reads are the library's own: they belong to no region.
     package func withoutRecordingRegion<T>(_ body: () throws -> T) rethrows -> T {
-        guard readRegion != nil else { return try body() }
+        guard watchers.readRegion != nil else { return try body() }
         noteOwnReads()
-        let outer = readRegion
-        readRegion = nil
+        let outer = watchers.readRegion
+        watchers.readRegion = nil
         defer {
             // Without a region, what SQLite has prepared again meanwhile is forgotten.
             noteOwnReads()
-            readRegion = outer
+            watchers.readRegion = outer
         }
         return try body()
     }
@@ -57,15 +57,16 @@ extension Database {
     /// Adds what SQLite has reported when it prepared running statements again: another connection has changed the
     /// schema.
     private func noteOwnReads() {
-        guard let accessRecorder, accessRecorder.hasOwnReport else { return }
+        guard let accessRecorder = watchers.accessRecorder, accessRecorder.hasOwnReport else { return }
         let report = accessRecorder.takeOwnReport()
-        guard let readRegion else { return }
+        guard let readRegion = watchers.readRegion else { return }
         if let expected = readRegion.expected, expected.statement.handle.repreparationCount != expected.repreparations,
             accesses(of: expected.statement).reads == expected.reads
         {
             return
         }
-        self.readRegion?.region.formUnion((try? reads(of: report)) ?? .fullDatabase)
+        let region = (try? reads(of: report)) ?? .fullDatabase
+        watchers.readRegion?.region.formUnion(region)
     }
 
     /// Says that a region is read, in a way that this connection can't see.
@@ -80,36 +81,36 @@ extension Database {
     /// - parameter region: evaluated only while an observation asks which region is read.
     /// - throws: the error of the region.
     public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {
-        guard readRegion != nil else { return }
+        guard watchers.readRegion != nil else { return }
         let region = try region().databaseRegion(self)
-        readRegion?.region.formUnion(region)
+        watchers.readRegion?.region.formUnion(region)
     }
 
     /// Whether the region that statements read is asked for.
-    package var asksForRegion: Bool { readRegion != nil }
+    package var asksForRegion: Bool { watchers.readRegion != nil }
 
     /// Adds the region of a statement that is about to run.
     func noteRead(of statement: Statement) {
         // The expectation is taken first: a statement that is prepared meanwhile must not find it.
-        let expectation = readRegion?.expectation
-        readRegion?.expectation = nil
+        let expectation = watchers.readRegion?.expectation
+        watchers.readRegion?.expectation = nil
         noteOwnReads()
-        readRegion?.expected = nil
+        watchers.readRegion?.expected = nil
         let reads = accesses(of: statement).reads
         if let expectation, expectation.sql == statement.sql, expectation.arguments == statement.arguments {
-            readRegion?.region.formUnion(expectation.region)
-            if activeStatements.newestFirst.allSatisfy({ $0.handle.isBusy }) {
-                readRegion?.expected = ReadRegion.ExpectedStatement(
+            watchers.readRegion?.region.formUnion(expectation.region)
+            if running.statements.newestFirst.allSatisfy({ $0.handle.isBusy }) {
+                watchers.readRegion?.expected = ReadRegion.ExpectedStatement(
                     statement: statement, repreparations: statement.handle.repreparationCount, reads: reads)
             }
         } else {
-            readRegion?.region.formUnion(reads)
+            watchers.readRegion?.region.formUnion(reads)
         }
     }
 
     /// Says which region the next statement reads, if it has this SQL and these arguments: its request knows the rows,
     /// which SQLite doesn't tell.
     package func expectRead(sql: String, _ arguments: StatementArguments, _ region: DatabaseRegion) {
-        readRegion?.expectation = (sql, arguments, region)
+        watchers.readRegion?.expectation = (sql, arguments, region)
     }
 }

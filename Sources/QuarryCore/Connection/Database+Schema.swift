@@ -2,7 +2,7 @@
 
 extension Database {
     /// A count that changes whenever this connection may have changed its schema, or the attached databases.
-    package var schemaChangeCount: Int { schemaClock.changeCount }
+    package var schemaChangeCount: Int { schemaMemory.clock.changeCount }
 
     /// The schemas, and SQLite's numbers for their states.
     struct SeenSchemas: Equatable {
@@ -20,9 +20,10 @@ extension Database {
     /// statements keep their previous meaning.
     @inline(never)
     package func noteForeignSchemaChanges() throws {
-        let isKnown = !hasAttached && seenSchemas.changeCount == schemaClock.changeCount
-        if isKnown, transaction.isInside, let dataVersion = pinnedDataVersion(schema: "main"),
-            dataVersion == seenSchemas.dataVersion
+        let isKnown =
+            !schemaMemory.hasAttached && schemaMemory.seenSchemas.changeCount == schemaMemory.clock.changeCount
+        if isKnown, openTransaction.state.isInside, let dataVersion = pinnedDataVersion(schema: "main"),
+            dataVersion == schemaMemory.seenSchemas.dataVersion
         {
             return
         }
@@ -30,24 +31,25 @@ extension Database {
     }
 
     private func readSchemaVersions() throws {
-        let names = hasAttached ? try attachedDatabases().map(\.name) : ["main"]
+        let names = schemaMemory.hasAttached ? try attachedDatabases().map(\.name) : ["main"]
         var versions: [String: Int32] = [:]
         for name in names where name != "temp" { versions[name] = try schemaVersion(of: name) }
-        if versions != seenSchemas.versions {
+        if versions != schemaMemory.seenSchemas.versions {
             try withoutRecordingRegion {
                 for name in versions.keys {
                     try executeOnce(sql: "SELECT 1 FROM \(name.quotedDatabaseIdentifier).sqlite_master LIMIT 0")
                 }
             }
-            foreignSchemaChangeCount &+= 1
-            if hasAttached { forgetKeptStatements() }
+            schemaMemory.foreignSchemaChangeCount &+= 1
+            if schemaMemory.hasAttached { forgetKeptStatements() }
         }
-        seenSchemas = SeenSchemas(
-            versions: versions, dataVersion: pinnedDataVersion(schema: "main"), changeCount: schemaClock.changeCount)
+        schemaMemory.seenSchemas = SeenSchemas(
+            versions: versions, dataVersion: pinnedDataVersion(schema: "main"),
+            changeCount: schemaMemory.clock.changeCount)
     }
 
     /// A number that changes whenever this connection may have changed its schema, or has noticed that others may have.
-    var schemaStamp: Int { schemaClock.changeCount &+ foreignSchemaChangeCount }
+    var schemaStamp: Int { schemaMemory.clock.changeCount &+ schemaMemory.foreignSchemaChangeCount }
 
     /// The names of the columns of a statement, which is prepared only for this.
     func columnNames(ofFirst sql: String) throws -> [String] {

@@ -112,14 +112,14 @@ extension Database {
             try checkAccess()
             try checkIsLocal("trace(options:_:), whose statements are the library's: use a DatabaseTracer")
             // A loop, because releasing the closure's objects may set another closure.
-            while let client = traceClient.take() { hooks.remove(client) }
+            while let client = running.traceClient.take() { hooks.remove(client) }
             guard let trace else { return }
             let showsArguments = self.options.publicStatementArguments
             var events = HookSlots.TraceEvents()
             if options.contains(.statement) { events.insert(.statements) }
             if options.contains(.profile) { events.insert(.profiles) }
-            traceClient = hooks.onTrace(events) { [unowned self] event in
-                if runsOwnStatements, !includesOwnStatements { return }
+            running.traceClient = hooks.onTrace(events) { [unowned self] event in
+                if running.runsOwnStatements, !includesOwnStatements { return }
                 switch event {
                 case .statement(let pointer, let text):
                     TracedStatement.lend(pointer, text: text, showsArguments: showsArguments) {
@@ -139,9 +139,9 @@ extension Database {
 extension Database {
     /// Runs `body`, whose statements are the library's own: `trace(options:_:)` isn't told of them.
     package func untraced<T, Failure: Error>(_ body: () throws(Failure) -> T) throws(Failure) -> T {
-        let outer = runsOwnStatements
-        runsOwnStatements = true
-        defer { runsOwnStatements = outer }
+        let outer = running.runsOwnStatements
+        running.runsOwnStatements = true
+        defer { running.runsOwnStatements = outer }
         return try body()
     }
 }

@@ -16,8 +16,8 @@ extension Database {
         case .timeout(let seconds):
             _ = hooks.onBusy { [unowned self] tries in
                 let now = clock.now
-                if tries == 0 { busyState.start = now }
-                let waited = Double(now - busyState.start) * 1e-9
+                if tries == 0 { clocks.busy.start = now }
+                let waited = Double(now - clocks.busy.start) * 1e-9
                 guard waited < seconds, mayWait else { return false }
                 // 1, 2, 4, 8, 10, 10… milliseconds
                 let milliseconds = min(10, 1 << min(tries, 4))
@@ -41,9 +41,9 @@ extension Database {
 
     /// The nanoseconds that the running statement and its access may still take. Notes if none are left.
     private var timeLeft: UInt64 {
-        guard deadlines.isSet, !access.ignoresCancellation else { return .max }
-        return deadlines.timeLeft(now: clock.now) {
-            runDepth > 0 || activeStatements.newestFirst.contains(where: \.activity.isStepping)
+        guard clocks.deadlines.isSet, !access.ignoresCancellation else { return .max }
+        return clocks.deadlines.timeLeft(now: clock.now) {
+            running.depth > 0 || running.statements.newestFirst.contains(where: \.activity.isStepping)
         }
     }
 
@@ -57,7 +57,7 @@ extension Database {
     func installCancellation() {
         _ = hooks.onProgress { [unowned self] in
             // Interrupting a change would roll back the changes of the other writes, too.
-            !access.isCancelled || transaction.isShared && ConnectionCalls.isChanging(pointer)
+            !access.isCancelled || openTransaction.state.isShared && ConnectionCalls.isChanging(pointer)
         }
     }
 
@@ -77,14 +77,14 @@ extension Database {
     /// Limits the time of each statement, SQLite's own and its caller's, from the first step.
     func installStatementDeadline() {
         guard let seconds = options.statementTimeout else { return }
-        deadlines.statementLimit = seconds
+        clocks.deadlines.statementLimit = seconds
         watchDeadlines()
     }
 
     /// Runs `body`, whose statements must have ended at a deadline, unless that of the access comes earlier.
     package func ending<T>(by deadline: AccessDeadline, _ body: () throws -> T) rethrows -> T {
-        let outer = deadlines.narrow(to: deadline)
-        defer { deadlines.restore(outer) }
+        let outer = clocks.deadlines.narrow(to: deadline)
+        defer { clocks.deadlines.restore(outer) }
         watchDeadlines()
         return try body()
     }
@@ -92,30 +92,30 @@ extension Database {
     /// Begins the deadline of an access.
     @inline(never)
     func beginDeadline(_ deadline: AccessDeadline) {
-        deadlines.restore(deadline)
+        clocks.deadlines.restore(deadline)
         watchDeadlines()
     }
 
     /// Makes running statements look at the deadlines, from the first deadline of the connection on.
     private func watchDeadlines() {
-        guard !watchesDeadlines else { return }
-        watchesDeadlines = true
-        _ = hooks.onProgress { [unowned self] in deadlines.isCommitting || timeLeft > 0 || mayOverrun }
+        guard !clocks.watchesDeadlines else { return }
+        clocks.watchesDeadlines = true
+        _ = hooks.onProgress { [unowned self] in clocks.deadlines.isCommitting || timeLeft > 0 || mayOverrun }
     }
 
     /// Whether the running statement goes on although its time has passed: interrupting a change would roll back the
     /// changes of the writes that share the transaction. Then its own write fails when the statement has ended.
     private var mayOverrun: Bool {
-        guard transaction.isShared, ConnectionCalls.isChanging(pointer),
-            deadlines.mayOverrun(now: clock.now)
+        guard openTransaction.state.isShared, ConnectionCalls.isChanging(pointer),
+            clocks.deadlines.mayOverrun(now: clock.now)
         else { return false }
-        if parts.overrun == nil { setOverrun(deadlines.takeError(isInterruption: true)) }
+        if openTransaction.parts.overrun == nil { setOverrun(clocks.deadlines.takeError(isInterruption: true)) }
         return true
     }
 
     /// Notes that a change has passed its time, or forgets that.
     func setOverrun(_ error: DatabaseError?) {
-        parts.overrun = error
+        openTransaction.parts.overrun = error
         watchersDidChange()
     }
 
@@ -124,8 +124,10 @@ extension Database {
     ///
     /// - parameter mayEndTransaction: whether it ends the transaction of an access whose deadline has passed.
     func deadlinesWillSee(isCommit: Bool, mayEndTransaction: Bool, sql: String?) throws {
-        if let overrun = parts.overrun, !mayEndTransaction, !access.ignoresCancellation { throw overrun.with(sql: sql) }
-        let passed = deadlines.statementWillStart(isCommit: isCommit, now: clock.now)
+        if let overrun = openTransaction.parts.overrun, !mayEndTransaction, !access.ignoresCancellation {
+            throw overrun.with(sql: sql)
+        }
+        let passed = clocks.deadlines.statementWillStart(isCommit: isCommit, now: clock.now)
         guard let passed, !mayEndTransaction, !access.ignoresCancellation, route?.hasRunStatement != true
         else { return }
         throw passed.hasPassed.with(sql: sql)

@@ -25,15 +25,9 @@ public final class Database {
     /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
     package let context: (any AnyObject & Sendable)?
 
-    /// The setups that the connection shares with the others of its database.
-    let setups: ConnectionSetups
-
-    /// The number of the last setup, of `setups`.
-    let setupGeneration: UnsafeMutablePointer<Atomic<Int>>
-
-    /// The setups that the connection has had.
+    /// The setups that the connection shares with the others of its database, and those that it has had.
     @exclusivity(unchecked)
-    var setupProgress = SetupProgress()
+    var setups: SetupsOfConnection
 
     @exclusivity(unchecked)
     var attachments = Attachments()
@@ -41,22 +35,8 @@ public final class Database {
     /// The owner of the connection's hooks.
     package let hooks: HookSlots
 
-    /// The client of `trace(options:_:)`.
-    var traceClient: HookSlots.Client?
-
-    /// Whether the running statements are the library's own: `trace(options:_:)` isn't told of them.
-    var runsOwnStatements = false
-
     @exclusivity(unchecked)
     var statementCache: StatementCache
-
-    /// The running statements, in the order in which they began.
-    @exclusivity(unchecked)
-    var activeStatements = ActiveStatements()
-
-    /// The number of statements in a step that run to their end in one call: a function called by one may run another.
-    @exclusivity(unchecked)
-    var runDepth = 0
 
     @exclusivity(unchecked)
     var controlStatements = [Statement?](repeating: nil, count: ControlStatement.allCases.count)
@@ -64,89 +44,48 @@ public final class Database {
     /// Binds the parameters of the statements of `execute(binding:)`.
     private(set) lazy var parameterBinder = ParameterBinder()
 
-    /// The blobs that the access has opened and not yet closed.
+    // MARK: - State
+
     @exclusivity(unchecked)
-    var openBlobs: [OpenBlob] = []
+    var running = RunningWork()
 
-    /// The backup that reads this database; nil if none does.
-    weak var openBackup: OpenBackup?
-
-    /// Whether a backup of this database tells of its progress.
-    var isTellingOfBackup = false
-
-    // MARK: Changes and regions
-
-    /// Watches changes and transactions, while they are asked for.
+    /// The objects that follow statements and transactions.
     @exclusivity(unchecked)
-    var monitor: (any ConnectionMonitor)? {
+    var watchers = ConnectionWatchers() {
         didSet { watchersDidChange() }
     }
 
-    /// The region that statements read, while it is asked for.
+    /// Whether the beginning of a statement concerns a watcher; whether the end of a transaction does, so that the end
+    /// of each statement is looked at.
     @exclusivity(unchecked)
-    var readRegion: ReadRegion? {
-        didSet { watchersDidChange() }
-    }
-
-    /// Whether the beginning of a statement concerns the monitor or the region that is read.
-    @exclusivity(unchecked)
-    private(set) var watchesStatements = false
-
-    /// Whether the end of a transaction concerns anybody, so that the end of each statement is looked at.
-    @exclusivity(unchecked)
-    private(set) var watchesTransactions = false
-
-    /// Decides which statements may be prepared, while SQL of users runs.
-    @exclusivity(unchecked)
-    var statementPolicy: (any StatementPolicy)?
-
-    /// The column that is being written through an open blob.
-    @exclusivity(unchecked)
-    var writtenBlobColumn: String?
+    private(set) var watches = (statements: false, transactions: false)
 
     @exclusivity(unchecked)
-    var accessRecorder: AccessRecorder?
+    package var schemaMemory = SchemaMemory()
 
-    /// The SQL of tables and triggers as read at a value of `schemaStamp`.
     @exclusivity(unchecked)
-    var knownDefinitions: (stamp: Int, definitions: [TableName: String?]) = (0, [:])
+    var openTransaction = OpenTransaction()
 
-    /// The views; nil before the first look.
     @exclusivity(unchecked)
-    var knownViews: KnownViews?
-
-    /// The columns of the keys of tables, as read at a value of `schemaStamp`.
-    @exclusivity(unchecked)
-    var knownKeyColumns: (stamp: Int, columns: [TableName: KeyColumns?]) = (0, [:])
-
-    /// The origin of the commit that the open transaction, or the next one, will make.
-    @exclusivity(unchecked)
-    package var commitNote: CommitNote?
-
-    /// The number of the last commit, if the file keeps it.
-    @exclusivity(unchecked)
-    var storedCommitNumber: StoredCommitNumber? {
-        didSet { watchersDidChange() }
-    }
-
-    /// Follows the access, while it is traced.
-    @exclusivity(unchecked)
-    var tracer: (any AccessTracer)? {
-        didSet { watchersDidChange() }
-    }
+    var clocks = ConnectionClocks()
 
     func watchersDidChange() {
-        watchesStatements =
-            monitor != nil || readRegion != nil || storedCommitNumber != nil || route != nil
-            || !(tracer?.followedEvents ?? []).isEmpty
-        watchesTransactions =
-            monitor != nil || !nextTransactionHandlers.isEmpty || storedCommitNumber != nil || parts.overrun != nil
+        watches.statements =
+            watchers.monitor != nil || watchers.readRegion != nil || watchers.storedCommitNumber != nil || route != nil
+            || !(watchers.tracer?.followedEvents ?? []).isEmpty
+        watches.transactions =
+            watchers.monitor != nil || !openTransaction.nextHandlers.isEmpty || watchers.storedCommitNumber != nil
+            || openTransaction.parts.overrun != nil
     }
-
-    // MARK: The current access
 
     @exclusivity(unchecked)
     var access = CurrentAccess()
+
+    /// The origin of the commit that the open transaction, or the next one, will make.
+    package var commitNote: CommitNote? {
+        get { watchers.commitNote }
+        set { watchers.commitNote = newValue }
+    }
 
     /// A different number for each access.
     package var accessNumber: Int { access.number }
@@ -162,81 +101,9 @@ public final class Database {
         set { access.refusesToWait = newValue }
     }
 
-    /// Whether the last access left a transaction that couldn't be rolled back. The next access begins by rolling it
-    /// back.
-    @exclusivity(unchecked)
-    var rollbackIsDue = false
-
-    // MARK: Transactions
-
-    @exclusivity(unchecked)
-    var transaction = TransactionStateMachine()
-
-    /// The value of `HookSlots.rollbackCount` when the last transaction began.
-    @exclusivity(unchecked)
-    var rollbackCountAtBegin = 0
-
-    /// The parts of the open transaction, if writes may share it.
-    @exclusivity(unchecked)
-    var parts = TransactionParts()
-
-    /// The date of the current transaction, in seconds since the reference date.
-    @exclusivity(unchecked)
-    var transactionSeconds: Result<Double, any Error>?
-
-    @exclusivity(unchecked)
-    var nextTransactionHandlers: [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] = [] {
-        didSet { watchersDidChange() }
-    }
-
-    /// Nil if no handlers wait.
-    @exclusivity(unchecked)
-    var handledRollback: HandledRollback?
-
-    /// The open savepoints.
-    @exclusivity(unchecked)
-    var savepoints = SavepointStack()
-
-    // MARK: Schema
-
-    /// Tells when cached facts about the schema have to be read again.
-    @exclusivity(unchecked)
-    var schemaClock = SchemaClock()
-
-    /// Whether a database has been attached. If so, a new table may hide a table that kept statements read.
-    @exclusivity(unchecked)
-    var hasAttached = false
-
-    /// Counts the changes by other connections that `noteForeignSchemaChanges` has noticed.
-    @exclusivity(unchecked)
-    package var foreignSchemaChangeCount = 0
-
-    /// The states of the schemas that `noteForeignSchemaChanges` has last seen.
-    @exclusivity(unchecked)
-    var seenSchemas = SeenSchemas()
-
-    // MARK: Full text
-
     /// The error that a tokenizer has thrown, until the error of its statement is made.
     @exclusivity(unchecked)
     var tokenizerFailure: ReportedFailure?
-
-    // MARK: Time
-
-    /// Whether the time that the body of the next access takes is measured, and the time of the last one in
-    /// nanoseconds.
-    @exclusivity(unchecked)
-    var timing: (isOn: Bool, runTime: UInt64) = (false, 0)
-
-    @exclusivity(unchecked)
-    var busyState = BusyState()
-
-    @exclusivity(unchecked)
-    var deadlines = Deadlines()
-
-    /// Whether a progress handler looks at the deadlines. True from the first deadline of the connection on.
-    @exclusivity(unchecked)
-    var watchesDeadlines = false
 
     /// Opens a connection, and sets it up: busy handler, string literals, foreign keys, pragmas.
     ///
@@ -259,8 +126,7 @@ public final class Database {
         self.options = options
         self.route = route
         self.context = context
-        self.setups = setups ?? .none
-        setupGeneration = self.setups.generation
+        self.setups = SetupsOfConnection(setups ?? .none)
         description = options.label ?? path
         hooks = HookSlots(lifetime.pointer)
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
@@ -272,7 +138,7 @@ public final class Database {
             try naming(path) { try setUp() }
             if let route {
                 watchersDidChange()
-                setupProgress = SetupProgress(isDue: true)
+                self.setups.progress = SetupProgress(isDue: true)
                 try route.connectionDidOpen(self)
             }
             try prepare(self)
@@ -305,8 +171,7 @@ public final class Database {
         options = ConnectionOptions()
         route = nil
         context = nil
-        setups = .none
-        setupGeneration = setups.generation
+        setups = SetupsOfConnection(.none)
         description = "no connection"
         hooks = HookSlots(nil)
         statementCache = StatementCache(capacity: 0)
@@ -368,56 +233,6 @@ public final class Database {
     /// Throws unless the current thread has the connection.
     package func checkAccess() throws {
         try lifetime.checkAccess()
-    }
-
-    // MARK: - Information
-
-    // Outside an access these are 0 or empty, because another thread may use or close the connection.
-
-    /// The rowid of the last inserted row: <https://www.sqlite.org/c3ref/last_insert_rowid.html>.
-    ///
-    /// ```swift
-    /// try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
-    /// let id = db.lastInsertedRowID
-    /// ```
-    public var lastInsertedRowID: Int64 { lifetime.isOwned ? ConnectionCalls.lastInsertedRowID(pointer) : 0 }
-
-    /// The number of rows that the last INSERT, UPDATE or DELETE changed: <https://www.sqlite.org/c3ref/changes.html>.
-    ///
-    /// ```swift
-    /// try db.execute(sql: "DELETE FROM player WHERE score = 0")
-    /// print("\(db.changesCount) players are gone")
-    /// ```
-    public var changesCount: Int { lifetime.isOwned ? ConnectionCalls.changes(pointer) : 0 }
-
-    /// The number of rows changed since the connection was opened: <https://www.sqlite.org/c3ref/total_changes.html>.
-    public var totalChangesCount: Int { lifetime.isOwned ? ConnectionCalls.totalChanges(pointer) : 0 }
-
-    /// The code of the last error: <https://www.sqlite.org/c3ref/errcode.html>.
-    public var lastErrorCode: ResultCode { lifetime.isOwned ? ConnectionCalls.errorCode(pointer) : .SQLITE_MISUSE }
-
-    /// The message of the last error.
-    public var lastErrorMessage: String? { lifetime.isOwned ? ConnectionCalls.errorMessage(pointer) : nil }
-
-    /// SQLite's version as a number: 3040001 for 3.40.1.
-    public static var sqliteLibVersionNumber: CInt { SQLiteLibrary.versionNumber }
-
-    /// The maximum number of arguments of a statement: <https://www.sqlite.org/limits.html#max_variable_number>.
-    public var maximumStatementArgumentCount: Int { limit(.variableNumber) }
-
-    /// The number that SQLite changes with each change of the schema.
-    ///
-    /// ```swift
-    /// let version = try db.schemaVersion()
-    /// ```
-    /// ```sql
-    /// PRAGMA schema_version
-    /// ```
-    ///
-    /// - throws: `DatabaseError`; `CancellationError` in a cancelled task.
-    public func schemaVersion() throws -> Int32 {
-        let statement = try controlStatement(.schemaVersion)
-        return try Int32.fetchOne(statement) ?? 0
     }
 }
 

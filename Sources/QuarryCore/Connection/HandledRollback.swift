@@ -9,6 +9,7 @@ final class HandledRollback {
 extension Database {
     /// The end of the transaction of a statement that has failed, while only handlers wait for it.
     var endOfHandledTransaction: TransactionStateMachine.Event {
-        handledRollback?.hasHappened ?? false && ConnectionCalls.isAutocommit(pointer) ? .didRollback : .none
+        openTransaction.handledRollback?.hasHappened ?? false && ConnectionCalls.isAutocommit(pointer)
+            ? .didRollback : .none
     }
 }

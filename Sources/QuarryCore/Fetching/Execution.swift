@@ -193,7 +193,7 @@ extension Statement {
         do {
             let database = try lifetime.accessedDatabase()
             // The execution began in a transaction that has been rolled back.
-            if database.transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(database.pointer)) {
+            if database.openTransaction.state.isAborted(isAutocommit: ConnectionCalls.isAutocommit(database.pointer)) {
                 return database.abortedTransactionError(sql: sql)
             }
         } catch {

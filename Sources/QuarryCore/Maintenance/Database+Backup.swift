@@ -35,8 +35,8 @@ extension Database {
         while true {
             let state = try backup.step(pages)
             if state.isCompleted || pagesPerStep > 0, let progress {
-                isTellingOfBackup = true
-                defer { isTellingOfBackup = false }
+                running.isTellingOfBackup = true
+                defer { running.isTellingOfBackup = false }
                 do {
                     try destDb.lifetime.lend(to: .backup) { try progress(state) }
                 } catch {
@@ -51,7 +51,7 @@ extension Database {
 extension Database {
     /// Reports the replacement of the whole content as a commit.
     func contentWasReplaced() {
-        monitor?.contentWasReplaced(self)
+        watchers.monitor?.contentWasReplaced(self)
         transactionDidEnd(committed: true)
     }
 }

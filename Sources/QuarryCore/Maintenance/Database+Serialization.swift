@@ -99,7 +99,7 @@ extension Database {
                 message: "could not deserialize into \(schema): a transaction, statement or backup uses it")
         }
         forgetStatements()
-        schemaClock.schemaWasReplaced()
+        schemaMemory.clock.schemaWasReplaced()
         let (code, message) = bytes.withUnsafeBytes {
             SerializationCalls.deserialize(pointer, schema: schema, $0, readOnly: readOnly)
         }

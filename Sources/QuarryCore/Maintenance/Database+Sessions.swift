@@ -26,7 +26,7 @@ extension Database {
 
     /// Throws if SQLite has rolled back the transaction of the access.
     package func checkTransactionIsOpen() throws {
-        if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+        if openTransaction.state.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
             throw abortedTransactionError()
         }
     }
@@ -40,23 +40,23 @@ extension Database {
     package func changingRows(
         as statements: [String], _ body: () -> CInt, failure: (CInt) -> any Error
     ) throws -> (failure: (any Error)?, isAborted: Bool) {
-        if let monitor {
+        if let monitor = watchers.monitor {
             monitor.operationWillStart((try? accesses(ofStatements: statements)) ?? .unknown, self)
         }
-        if deadlines.isSet { try deadlinesWillSee(isCommit: false, mayEndTransaction: false, sql: nil) }
+        if clocks.deadlines.isSet { try deadlinesWillSee(isCommit: false, mayEndTransaction: false, sql: nil) }
         // SQLite goes on after a trigger that rolls the transaction back, and would commit what follows.
         let code = hooks.refusingCommits { withOwnStatements(body) }
-        let isAborted = transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer))
+        let isAborted = openTransaction.state.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer))
         let succeeded = code == ResultCode.SQLITE_OK.rawValue && !isAborted
         let error = succeeded ? nil : failure(code)
-        monitor?.operationDidEnd(succeeded: succeeded, self)
+        watchers.monitor?.operationDidEnd(succeeded: succeeded, self)
         if isAborted { noteOwnRollback() }
         return (error, isAborted)
     }
 
     /// SQLite has rolled back on its own, and no statement of the library has reported it.
     private func noteOwnRollback() {
-        let event = transaction.statementDidEnd(
+        let event = openTransaction.state.statementDidEnd(
             .query, succeeded: false, isReadonly: false, isAutocommit: true, hasRolledBack: true)
         if event == .didRollback { transactionDidEnd(committed: false) }
     }

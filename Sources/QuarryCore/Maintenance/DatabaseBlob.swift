@@ -148,9 +148,11 @@ public final class DatabaseBlob {
         if isReadOnly { throw error(.SQLITE_READONLY, "it was opened for reading only") }
         let database = try checkUse(writes: true)
         open.hasWritten = true
-        guard let monitor = database.monitor else { return try check(open.handle?.write(bytes, at: offset), database) }
-        database.writtenBlobColumn = column
-        defer { database.writtenBlobColumn = nil }
+        guard let monitor = database.watchers.monitor else {
+            return try check(open.handle?.write(bytes, at: offset), database)
+        }
+        database.watchers.writtenBlobColumn = column
+        defer { database.watchers.writtenBlobColumn = nil }
         try check(open.handle?.write(bytes, at: offset), database)
         monitor.blobDidChange(TableName(schema: schema, name: table), column: column, rowID: rowID, database)
     }
@@ -278,7 +280,7 @@ extension Database {
         {
         case .blob(let handle):
             let open = OpenBlob(handle)
-            openBlobs.append(open)
+            running.blobs.append(open)
             if !readOnly { try beginOwnTransaction(for: open) }
             return DatabaseBlob(
                 open, schema: schema, table: table, column: column, rowID: rowID, isReadOnly: readOnly,
@@ -290,14 +292,14 @@ extension Database {
 
     func close(_ blob: OpenBlob) throws {
         guard let handle = blob.handle.take() else { return }
-        openBlobs.removeAll { $0 === blob }
+        running.blobs.removeAll { $0 === blob }
         let wasWriting = ConnectionCalls.hasOpenWrite(pointer)
         let code = handle.close()
         let isCommitted = code == ResultCode.SQLITE_OK.rawValue
         // An expired blob reports the error again here.
         let isFailure = blob.hasWritten && !isCommitted && ResultCode(rawValue: code).primaryResultCode != .SQLITE_ABORT
         let failure = isFailure ? error(code, operation: "closing a blob") : nil
-        if wasWriting, !isInsideTransaction, !transaction.isInside, !ConnectionCalls.hasOpenWrite(pointer) {
+        if wasWriting, !isInsideTransaction, !openTransaction.state.isInside, !ConnectionCalls.hasOpenWrite(pointer) {
             transactionDidEnd(committed: isCommitted)
         } else {
             noteUntoldEnd()
@@ -312,11 +314,11 @@ extension Database {
     /// Tells of the end of a transaction that SQLite has ended in an operation that isn't a statement: a blob that
     /// becomes invalid ends what it has written outside a transaction, and a C function may commit or roll back.
     func noteUntoldEnd() {
-        let end = monitor?.takeUntoldEnd(self) ?? .none
+        let end = watchers.monitor?.takeUntoldEnd(self) ?? .none
         var isCommitted = end == .didCommit
         if hasUntoldEnd {
-            isCommitted = hooks.countsRollbacks && hooks.rollbackCount == rollbackCountAtBegin
-            transaction.endWasNotTold(isCommitted: isCommitted)
+            isCommitted = hooks.countsRollbacks && hooks.rollbackCount == openTransaction.rollbackCountAtBegin
+            openTransaction.state.endWasNotTold(isCommitted: isCommitted)
         } else if end == .none {
             return
         }
@@ -324,10 +326,10 @@ extension Database {
     }
 
     /// Whether SQLite's C functions have ended the transaction.
-    var hasUntoldEnd: Bool { transaction.isInside && ConnectionCalls.isAutocommit(pointer) }
+    var hasUntoldEnd: Bool { openTransaction.state.isInside && ConnectionCalls.isAutocommit(pointer) }
 
     /// Closes the blobs that the access has left open.
     func closeBlobs() {
-        while let blob = openBlobs.last { failingAccess { try close(blob) } }
+        while let blob = running.blobs.last { failingAccess { try close(blob) } }
     }
 }

@@ -31,14 +31,14 @@ package final class RunningBackup {
             throw DatabaseError.misuse("a backup of \(source.description) is under way")
         }
         // Its pages are about to be replaced as a whole.
-        destination.openBackup?.abandon()
+        destination.running.backup?.abandon()
         guard let open = OpenBackup(from: source.lifetime, to: destination.pointer) else {
             throw destination.error(
                 destination.lastErrorCode.rawValue,
                 operation: "backup of \(source.description) to \(destination.description)")
         }
         self.open = open
-        source.openBackup = open
+        source.running.backup = open
     }
 
     deinit { open.abandon() }
@@ -90,12 +90,12 @@ package final class RunningBackup {
         guard let finishCode = open.finish() else { return }
         // The pages under the destination's statements have been replaced.
         destination.forgetStatements()
-        destination.schemaClock.schemaWasReplaced()
+        destination.schemaMemory.clock.schemaWasReplaced()
         // The code of finishing doesn't report a lock, because the backup could continue after it: the step's code
         // does.
         let failure = code == .SQLITE_DONE ? finishCode : code.rawValue
         guard failure != ResultCode.SQLITE_OK.rawValue else {
-            if let commitNumber { destination.storedCommitNumber?.note(commitNumber) }
+            if let commitNumber { destination.watchers.storedCommitNumber?.note(commitNumber) }
             destination.reportLog()
             return destination.contentWasReplaced()
         }
@@ -111,7 +111,7 @@ package final class RunningBackup {
 
 extension Database {
     /// Whether a backup reads this database.
-    var isBackedUp: Bool { isTellingOfBackup || openBackup?.isRunning ?? false }
+    var isBackedUp: Bool { running.isTellingOfBackup || running.backup?.isRunning ?? false }
 
     /// Whether a backup reads this database. May be read from any thread.
     package var isReadByBackup: Bool { lifetime.isReadByBackup }

@@ -6,7 +6,7 @@ extension ChangeMonitor {
         if needsValues { db.findKeyColumns(of: accesses) }
         running.begin(
             nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
-            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
+            ownReportCount: db.watchers.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
     }
 
     func operationDidEnd(succeeded: Bool, _ db: Database) {

@@ -19,14 +19,14 @@ extension ChangeMonitor {
     /// A transaction of this connection is committed: tells of others' commits before it.
     @inline(__always)
     func noteOthersBeforeCommit(_ db: Database) {
-        if let others, others.writeDidCommit(db) { tellOthers(number: db.storedCommitNumber?.beforeWritten) }
-        if db.storedCommitNumber != nil { db.storedCommitNumber?.didCommit() }
+        if let others, others.writeDidCommit(db) { tellOthers(number: db.watchers.storedCommitNumber?.beforeWritten) }
+        if db.watchers.storedCommitNumber != nil { db.watchers.storedCommitNumber?.didCommit() }
     }
 
     /// A transaction of this connection was rolled back.
     func didNotCommit(_ db: Database) {
         others?.forgetComparison()
-        if db.storedCommitNumber != nil { db.storedCommitNumber?.didRollBack() }
+        if db.watchers.storedCommitNumber != nil { db.watchers.storedCommitNumber?.didRollBack() }
     }
 
     func writeDidBegin(_ db: Database) {
@@ -38,7 +38,7 @@ extension ChangeMonitor {
     /// Tells the listener that other connections have committed the state that the connection sees.
     func tellOthersOfState(_ db: Database) {
         let number = db.configuredCommitNumber
-        if let number { db.storedCommitNumber?.note(number) }
+        if let number { db.watchers.storedCommitNumber?.note(number) }
         tellOthers(number: number)
     }
 

@@ -64,7 +64,7 @@ final class ChangeMonitor: ConnectionMonitor {
     private var preupdateClient: HookSlots.Client?
 
     init(_ db: Database) {
-        changes = TransactionChanges(depth: db.savepoints.depth)
+        changes = TransactionChanges(depth: db.openTransaction.savepoints.depth)
         db.startRecordingAccesses()
         clients = [
             db.hooks.onRollback { [unowned self, unowned db] in didRollBack(db) },
@@ -168,7 +168,7 @@ final class ChangeMonitor: ConnectionMonitor {
         }
         running.begin(
             statement, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
-            ownReportCount: db.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions,
+            ownReportCount: db.watchers.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions,
             tellsRows: preupdateClient != nil)
     }
 
@@ -242,7 +242,7 @@ final class ChangeMonitor: ConnectionMonitor {
         let number = changes.tables.number(schema: event.schema, table: event.table)
         let table = changes.tables[number]
         if event.blobColumn != nil {
-            if let column = db.writtenBlobColumn {
+            if let column = db.watchers.writtenBlobColumn {
                 let kind = DatabaseEventKind.update(tableName: table.name, columnNames: [column])
                 tell(observers.interested(in: kind, db), of: event, table, db)
             }
@@ -257,7 +257,7 @@ final class ChangeMonitor: ConnectionMonitor {
             }
         }
         guard !observers.isEmpty else { return }
-        if let recorder = db.accessRecorder, recorder.ownReportCount != running[index].ownReportCount {
+        if let recorder = db.watchers.accessRecorder, recorder.ownReportCount != running[index].ownReportCount {
             noteOwnReport(recorder, index)
         }
         let kind = DatabaseEvent.Kind(event.kind)
@@ -341,7 +341,7 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Called after a rollback by SQLite.
     private func didRollBack(_ db: Database) {
         if phase == .willCommit { phase = .rolledBack }
-        if running.hasAny || db.openBlobs.contains(where: \.hasWritten) { hasRolledBack = true }
+        if running.hasAny || db.running.blobs.contains(where: \.hasWritten) { hasRolledBack = true }
         running.rollBack(totalChanges: ConnectionCalls.totalChanges(db.pointer))
     }
 

@@ -133,18 +133,18 @@ extension Database {
     /// The comparison with the commits of other connections; nil while it isn't asked for.
     package var otherCommits: OtherCommits? { changeMonitor?.others }
 
-    var changeMonitor: ChangeMonitor? { monitor as? ChangeMonitor }
+    var changeMonitor: ChangeMonitor? { watchers.monitor as? ChangeMonitor }
 
     func makeMonitor() -> ChangeMonitor {
         if let changeMonitor { return changeMonitor }
         let newMonitor = ChangeMonitor(self)
-        monitor = newMonitor
+        watchers.monitor = newMonitor
         return newMonitor
     }
 
     func endMonitorIfUnneeded() {
         guard let changeMonitor, !changeMonitor.isNeeded else { return }
         changeMonitor.end(self)
-        monitor = nil
+        watchers.monitor = nil
     }
 }

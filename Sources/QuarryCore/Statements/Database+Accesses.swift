@@ -37,7 +37,7 @@ extension Database {
 
     /// Runs an operation that prepares statements of SQLite's own, whose accesses aren't of interest.
     package func withOwnStatements<T>(_ body: () throws -> T) rethrows -> T {
-        guard let accessRecorder else { return try body() }
+        guard let accessRecorder = watchers.accessRecorder else { return try body() }
         return try accessRecorder.recording(body).value
     }
 
@@ -47,9 +47,9 @@ extension Database {
     /// prepares one of them in the middle of a recording, it reports whole tables, although the request knows the rows.
     @discardableResult
     func startRecordingAccesses() -> AccessRecorder {
-        if let accessRecorder { return accessRecorder }
+        if let accessRecorder = watchers.accessRecorder { return accessRecorder }
         let recorder = AccessRecorder()
-        accessRecorder = recorder
+        watchers.accessRecorder = recorder
         forgetKeptStatements()
         _ = hooks.onAuthorization { authorization in
             recorder.note(authorization)
@@ -108,7 +108,7 @@ extension Database {
         var schemas = ["temp", "main"]
         // The table of that name in `temp` is meant only if its schema is written.
         if name.isSameName(as: "sqlite_master") { schemas = ["main"] }
-        if hasAttached { schemas += try attachedSchemas }
+        if schemaMemory.hasAttached { schemas += try attachedSchemas }
         let tables = schemas.lazy.filter { ConnectionCalls.hasTable(self.pointer, schema: $0, named: name) }
             .map { TableName(schema: $0, name: name) }
         return read.isNested ? Array(tables) : Array(tables.prefix(1))
@@ -119,7 +119,7 @@ extension Database {
     private func tables(hiddenBy table: TableName) throws(LookupFailure) -> [TableName] {
         let schema = table.schema.lowercasedASCII
         var hidden = schema == "temp" ? ["main"] : []
-        if hasAttached {
+        if schemaMemory.hasAttached {
             let attached = try attachedSchemas
             hidden += attached.firstIndex { $0.isSameName(as: schema) }.map { attached[($0 + 1)...] } ?? attached[...]
         }
@@ -197,10 +197,10 @@ extension Database {
     /// The columns of the keys of a table's rows; nil if the preupdate hook doesn't tell its rows, and if they can't be
     /// found now.
     func keyColumns(of table: TableName) -> KeyColumns? {
-        if knownKeyColumns.stamp != schemaStamp { knownKeyColumns = (schemaStamp, [:]) }
-        if let known = knownKeyColumns.columns[table] { return known }
+        if schemaMemory.knownKeyColumns.stamp != schemaStamp { schemaMemory.knownKeyColumns = (schemaStamp, [:]) }
+        if let known = schemaMemory.knownKeyColumns.columns[table] { return known }
         guard let columns = try? findKeyColumns(of: table) else { return nil }
-        knownKeyColumns.columns[table] = .some(columns)
+        schemaMemory.knownKeyColumns.columns[table] = .some(columns)
         return columns
     }
 
@@ -210,7 +210,7 @@ extension Database {
     }
 
     /// As `keyColumns(of:)`, without running SQL: nil if they were not asked for before.
-    func knownKeyColumns(of table: TableName) -> KeyColumns? { knownKeyColumns.columns[table] ?? nil }
+    func knownKeyColumns(of table: TableName) -> KeyColumns? { schemaMemory.knownKeyColumns.columns[table] ?? nil }
 
     private func findKeyColumns(of table: TableName) throws(LookupFailure) -> KeyColumns? {
         guard let definition = try definition(of: table, type: "table"), !definition.utf8.hasWord(in: ["VIRTUAL"])
@@ -260,15 +260,15 @@ extension Database {
 
     /// The SQL that has created a table or a trigger; nil for SQLite's own tables.
     private func definition(of name: TableName, type: String) throws(LookupFailure) -> String? {
-        if knownDefinitions.stamp != schemaStamp { knownDefinitions = (schemaStamp, [:]) }
-        if let known = knownDefinitions.definitions[name] { return known }
+        if schemaMemory.knownDefinitions.stamp != schemaStamp { schemaMemory.knownDefinitions = (schemaStamp, [:]) }
+        if let known = schemaMemory.knownDefinitions.definitions[name] { return known }
         let text = "'" + name.name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
         let sql = """
             SELECT sql FROM \(name.schema.quotedDatabaseIdentifier).sqlite_master \
             WHERE type = '\(type)' AND name = \(text) COLLATE NOCASE
             """
         let definition = try lookUp(sql) { StatementColumns.string($0, 0) }.first ?? nil
-        knownDefinitions.definitions[name] = .some(definition)
+        schemaMemory.knownDefinitions.definitions[name] = .some(definition)
         return definition
     }
 }

@@ -23,7 +23,7 @@ extension Database {
             let schemas = try schemas.values.sorted()
             var state = KnownViews.State(stamp: schemaStamp, versions: [])
             for schema in schemas { state.versions += try version(ofSchema: schema) }
-            if let knownViews, knownViews.state == state { return knownViews }
+            if let known = schemaMemory.knownViews, known.state == state { return known }
             var views: [KnownViews.View] = []
             for schema in schemas {
                 let sql = "SELECT name, sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master WHERE type = 'view'"
@@ -34,7 +34,7 @@ extension Database {
                 }
             }
             let found = KnownViews(views, state)
-            knownViews = found
+            schemaMemory.knownViews = found
             return found
         }
     }

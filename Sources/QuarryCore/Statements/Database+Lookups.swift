@@ -87,12 +87,12 @@ extension Database {
     }
 
     func unnoted<T>(_ body: () throws -> T) rethrows -> T {
-        guard let accessRecorder else { return try unrefused(body) }
+        guard let accessRecorder = watchers.accessRecorder else { return try unrefused(body) }
         return try accessRecorder.pausing { try unrefused(body) }
     }
 
     private func unrefused<T>(_ body: () throws -> T) rethrows -> T {
-        guard let statementPolicy else { return try body() }
+        guard let statementPolicy = watchers.statementPolicy else { return try body() }
         return try statementPolicy.withoutRefusals(body)
     }
 }

@@ -13,8 +13,8 @@ extension Database {
             throw DatabaseError(resultCode: .SQLITE_INTERRUPT)
         }
         // A passed deadline would lose the other writes, too.
-        let ignoresDeadlines = access.ignoresCancellation || transaction.isShared
-        let deadline = isOfStatement ? deadlines.end : deadlines.access?.end ?? .max
+        let ignoresDeadlines = access.ignoresCancellation || openTransaction.state.isShared
+        let deadline = isOfStatement ? clocks.deadlines.end : clocks.deadlines.access?.end ?? .max
         return (ignoresDeadlines ? .max : deadline, !ConnectionCalls.isAutocommit(pointer))
     }
 
@@ -23,12 +23,12 @@ extension Database {
     /// - parameter defersForeignKeys: whether COMMIT may find a violation of any of the writes that share the
     ///   transaction.
     package func routeWillRun(_ statement: Statement, defersForeignKeys: Bool) throws {
-        if deadlines.isSet { try deadlinesWillSee(statement) }
-        if defersForeignKeys { parts.hasRunOther = true }
+        if clocks.deadlines.isSet { try deadlinesWillSee(statement) }
+        if defersForeignKeys { openTransaction.parts.hasRunOther = true }
     }
 
     /// Whether releasing a savepoint commits the transaction.
-    package func commits(byReleasing name: String) -> Bool { savepoints.releaseCommits(name) }
+    package func commits(byReleasing name: String) -> Bool { openTransaction.savepoints.releaseCommits(name) }
 
     /// After an error that no statement of SQLite's reports: tells of the end of the transaction, if it has ended.
     package func noteEndAtRoute() {
@@ -44,7 +44,7 @@ extension Database {
             if let endError { return traced(endError.with(sql: sql)) }
         }
         noteDeadline()
-        return traced((deadlines.takeError(isInterruption: isInterruption) ?? error).with(sql: sql))
+        return traced((clocks.deadlines.takeError(isInterruption: isInterruption) ?? error).with(sql: sql))
     }
 
     /// Makes a statement of the program out of the one that was prepared for it.
@@ -76,7 +76,7 @@ extension Database {
 
     /// Tells a tracer that shows arguments of a statement that is sent.
     package func traceSending(_ sql: String, _ arguments: [DatabaseValue]) {
-        guard let tracer, tracer.showsArguments else { return }
+        guard let tracer = watchers.tracer, tracer.showsArguments else { return }
         tracer.statementIsSent(arguments.isEmpty ? sql : expandedSQL(sql, arguments) ?? sql)
     }
 

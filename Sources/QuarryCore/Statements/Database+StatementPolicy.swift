@@ -1,6 +1,6 @@
 extension Database {
     /// Whether a policy decides which statements may be prepared.
-    package var hasStatementPolicy: Bool { statementPolicy != nil }
+    package var hasStatementPolicy: Bool { watchers.statementPolicy != nil }
 
     /// Runs `body` while a policy decides which statements may be prepared. Its statements end with it.
     ///
@@ -12,10 +12,10 @@ extension Database {
         authorizing authorize: @escaping (HookSlots.Authorization) -> HookSlots.AuthorizationAnswer,
         _ body: () throws -> T
     ) throws -> T {
-        let outerStatements = Set(activeStatements.newestFirst.map { ObjectIdentifier($0) })
+        let outerStatements = Set(running.statements.newestFirst.map { ObjectIdentifier($0) })
         let outerCache = statementCache
         statementCache = StatementCache(capacity: options.statementCacheCapacity)
-        statementPolicy = policy
+        watchers.statementPolicy = policy
         let client = hooks.onAuthorization(authorize)
         // The program's statements have to pass, too.
         hooks.expireStatementsUncounted()
@@ -25,14 +25,14 @@ extension Database {
             return (limit, outer)
         }
         defer {
-            for statement in activeStatements.newestFirst
+            for statement in running.statements.newestFirst
             where !outerStatements.contains(ObjectIdentifier(statement)) { statement.stopExecution(self) }
             policy.retireStatements()
             if !lifetime.isClosed {
                 for (limit, outer) in outerLimits { _ = ConnectionCalls.limit(pointer, limit.rawValue, outer) }
             }
             hooks.remove(client)
-            statementPolicy = nil
+            watchers.statementPolicy = nil
             // Released when the cache is no longer being changed.
             let innerCache = statementCache
             statementCache = outerCache

@@ -168,8 +168,10 @@ extension Database {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int, sql: String, persistent: Bool
     ) throws -> (statement: Statement?, end: Int) {
         try checkAccess()
-        if let statementPolicy { try statementPolicy.willPrepare(text, from: start, sql: sql) }
-        if let accessRecorder {
+        if let statementPolicy = watchers.statementPolicy {
+            try statementPolicy.willPrepare(text, from: start, sql: sql)
+        }
+        if let accessRecorder = watchers.accessRecorder {
             return try prepare(text, from: start, sql: sql, persistent: persistent, accessRecorder)
         }
         return try prepareUnrecorded(text, from: start, sql: sql, persistent: persistent)
@@ -188,7 +190,7 @@ extension Database {
             }
         }
         guard let statement = result.statement else { return result }
-        if !report.deletions.isEmpty, let monitor {
+        if !report.deletions.isEmpty, let monitor = watchers.monitor {
             let accesses = try? makeAccesses(report, sql: statement.sql)
             if accesses.map({ monitor.asksForDeletions($0, self) }) ?? true {
                 let again = try recorder.pausing {
@@ -236,7 +238,7 @@ extension Database {
                 } else {
                     Statement(handle, sql: sql[lower..<upper], lifetime: lifetime, schemaStamp: schemaStamp)
                 }
-            try statementPolicy?.didPrepare(statement, self)
+            try watchers.statementPolicy?.didPrepare(statement, self)
             return (statement, end)
         case .empty:
             return (nil, end)

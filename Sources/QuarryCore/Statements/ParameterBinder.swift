@@ -176,7 +176,7 @@ extension Statement {
             }
             if let (code, value, index) = binder.failure { throw bindingError(code, value, index) }
             // `bind` may have ended the transaction.
-            if database.transaction.isWrapped, !database.transaction.isInside {
+            if database.openTransaction.state.isWrapped, !database.openTransaction.state.isInside {
                 throw database.abortedTransactionError(sql: sql)
             }
         } catch {

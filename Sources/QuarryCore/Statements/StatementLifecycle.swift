@@ -39,7 +39,7 @@ extension Statement {
         }
         try database.statementWillStart(self)
         activity.begin(extent)
-        if extent == .cursor { database.activeStatements.append(self) }
+        if extent == .cursor { database.running.statements.append(self) }
     }
 
     /// Steps an execution that has begun, until it ends.
@@ -47,9 +47,9 @@ extension Statement {
     func run(_ database: Database) throws {
         var code: CInt
         activity.willStep(.call)
-        database.runDepth += 1
+        database.running.depth += 1
         repeat { code = handle.step() } while code == StatementHandle.row
-        database.runDepth -= 1
+        database.running.depth -= 1
         activity.didStep(.call)
         try endExecution(code, database)
     }
@@ -76,7 +76,7 @@ extension Statement {
         let code = handle.reset()
         guard hasStepped else {
             if mayChange {
-                database.monitor?.statementDidEnd(self, succeeded: false, hasStepped: false, database)
+                database.watchers.monitor?.statementDidEnd(self, succeeded: false, hasStepped: false, database)
                 database.failingAccess { try database.endOwnTransaction(of: self) }
             }
             return
@@ -106,7 +106,7 @@ extension Statement {
             leaveExecution(database)
             handle.reset()
             database.statementDidEnd(self, succeeded: true)
-            if database.watchesTransactions { try database.watchersHaveSeen(self) }
+            if database.watches.transactions { try database.watchersHaveSeen(self) }
         } else {
             let error = database.error(of: self, code)
             leaveExecution(database)
@@ -115,7 +115,7 @@ extension Statement {
             database.route?.statementDidFail(error, database)
             database.statementDidEnd(self, succeeded: false)
             // A commit keeps what the statement keeps. The first error counts.
-            if database.watchesTransactions { try? database.endOwnTransaction(of: self) }
+            if database.watches.transactions { try? database.endOwnTransaction(of: self) }
             throw error
         }
     }
@@ -126,7 +126,7 @@ extension Statement {
     private func leaveExecution(_ database: Database) {
         let wasOfCursor = activity.end()
         detachRow()
-        if wasOfCursor { database.activeStatements.remove(self) }
+        if wasOfCursor { database.running.statements.remove(self) }
     }
 }
 
@@ -134,18 +134,18 @@ extension Database {
     /// Called before a statement's first step. Throws if the statement must not run.
     @inline(__always)
     func statementWillStart(_ statement: Statement) throws {
-        if max(runDepth, activeStatements.count) >= Self.maximumNesting { try checkNesting(statement) }
+        if max(running.depth, running.statements.count) >= Self.maximumNesting { try checkNesting(statement) }
         if access.isReadOnly, !statement.isReadonly || access.isSealed { try checkMayRunReadOnly(statement) }
         if access.isCancelled, !mayEndTransaction(statement) { throw CancellationError() }
         if lifetime.hasEndedAccess { try checkHasNotEnded(statement) }
-        if transaction.isWrapped {
+        if openTransaction.state.isWrapped {
             let isAutocommit = ConnectionCalls.isAutocommit(pointer)
-            let admission = transaction.statementWillStart(statement.kind, isAutocommit: isAutocommit)
+            let admission = openTransaction.state.statementWillStart(statement.kind, isAutocommit: isAutocommit)
             if admission != .run, let refusal = refusal(of: statement, admission) { throw refusal }
         }
-        if watchesStatements { try watchersWillSee(statement) }
+        if watches.statements { try watchersWillSee(statement) }
         lifetime.counters.runStatements.increment()
-        if deadlines.isSet { try deadlinesWillSee(statement) }
+        if clocks.deadlines.isSet { try deadlinesWillSee(statement) }
     }
 
     @inline(never)
@@ -155,24 +155,24 @@ extension Database {
         case .abort: return abortedTransactionError(sql: statement.sql)
         case .refuse:
             let message =
-                transaction.isShared
+                openTransaction.state.isShared
                 ? "a write can't end a transaction that other writes share"
                 : "a step of an incremental write can't commit its transaction, which may have other steps"
             return DatabaseError.misuse(message, sql: statement.sql)
         case .runInSavepoint:
             // The program doesn't know of that savepoint.
             let name = statement.savepointName
-            guard savepoints.isOldest(name) else { return nil }
+            guard openTransaction.savepoints.isOldest(name) else { return nil }
             return DatabaseError(message: "no such savepoint: \(name)", sql: statement.sql)
         }
     }
 
     @inline(never)
     private func watchersWillSee(_ statement: Statement) throws {
-        if storedCommitNumber != nil { try commitNumberWillSee(statement) }
-        if readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
-        if let monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
-        if let tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
+        if watchers.storedCommitNumber != nil { try commitNumberWillSee(statement) }
+        if watchers.readRegion != nil, !statement.kind.controlsTransactions { noteRead(of: statement) }
+        if let monitor = watchers.monitor, statement.mayChange { monitor.statementWillStart(statement, self) }
+        if let tracer = watchers.tracer, !tracer.followedEvents.isEmpty { tracer.statementWillStart(statement, self) }
         try route?.statementWillRun(statement, self)
     }
 
@@ -180,9 +180,9 @@ extension Database {
     /// its time.
     @inline(never)
     fileprivate func watchersHaveSeen(_ statement: Statement) throws {
-        if storedCommitNumber != nil { try endOwnTransaction(of: statement) }
-        if let refusal = monitor?.takeRefusal() { throw refusal }
-        if let overrun = parts.overrun, statement.mayChange { throw overrun.with(sql: statement.sql) }
+        if watchers.storedCommitNumber != nil { try endOwnTransaction(of: statement) }
+        if let refusal = watchers.monitor?.takeRefusal() { throw refusal }
+        if let overrun = openTransaction.parts.overrun, statement.mayChange { throw overrun.with(sql: statement.sql) }
     }
 
     /// Throws if another thread has ended the access.
@@ -198,7 +198,7 @@ extension Database {
     /// Throws if statements nest too deep: a function, collation or trace that runs SQL may call itself without end.
     @inline(never)
     private func checkNesting(_ statement: Statement) throws(DatabaseError) {
-        let depth = runDepth + activeStatements.newestFirst.count { $0.activity.isStepping }
+        let depth = running.depth + running.statements.newestFirst.count { $0.activity.isStepping }
         guard depth >= Self.maximumNesting else { return }
         throw DatabaseError(
             message: "\(depth) statements run inside each other: does a function or collation call itself?",
@@ -248,53 +248,55 @@ extension Database {
     @inline(__always)
     func statementDidEnd(_ statement: Statement, succeeded: Bool) {
         // A query that succeeds neither begins nor ends a transaction, nor changes the schema.
-        if succeeded, case .query = statement.kind, !watchesTransactions { return }
+        if succeeded, case .query = statement.kind, !watches.transactions { return }
         stateMayHaveChanged(statement, succeeded: succeeded)
     }
 
     @inline(never)
     private func stateMayHaveChanged(_ statement: Statement, succeeded: Bool) {
-        if let monitor, statement.mayChange {
+        if let monitor = watchers.monitor, statement.mayChange {
             monitor.statementDidEnd(statement, succeeded: succeeded, hasStepped: true, self)
         }
         switch statement.kind {
-        case .other, .attachment: parts.hasRunOther = true
+        case .other, .attachment: openTransaction.parts.hasRunOther = true
         default: break
         }
-        let changeCount = schemaClock.changeCount
+        let changeCount = schemaMemory.clock.changeCount
         let isAutocommit = ConnectionCalls.isAutocommit(pointer)
-        schemaClock.statementDidEnd(
+        schemaMemory.clock.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly, isAutocommit: isAutocommit)
         if case .attachment = statement.kind {
-            hasAttached = true
-            if succeeded { monitor?.attachmentsDidChange(self) }
+            schemaMemory.hasAttached = true
+            if succeeded { watchers.monitor?.attachmentsDidChange(self) }
         }
-        if hasAttached, changeCount != schemaClock.changeCount { forgetKeptStatements() }
+        if schemaMemory.hasAttached, changeCount != schemaMemory.clock.changeCount { forgetKeptStatements() }
         // Any other successful statement neither begins nor ends a transaction, unless it is one.
         if succeeded, !statement.kind.controlsTransactions,
-            !watchesTransactions || transaction.isInside && !isAutocommit
+            !watches.transactions || openTransaction.state.isInside && !isAutocommit
         {
             return
         }
-        let wasInside = transaction.isInside
-        let event = transaction.statementDidEnd(
+        let wasInside = openTransaction.state.isInside
+        let event = openTransaction.state.statementDidEnd(
             statement.kind, succeeded: succeeded, isReadonly: statement.isReadonly || hasUnendedChange(statement),
             isAutocommit: isAutocommit, hasRolledBack: hasRolledBack(statement.kind, succeeded: succeeded))
         // A cursor that hasn't taken a step must not begin without its transaction.
-        if transaction.isWrapped, event != .didBegin, !transaction.isInside { stopUnsteppedStatements() }
+        if openTransaction.state.isWrapped, event != .didBegin, !openTransaction.state.isInside {
+            stopUnsteppedStatements()
+        }
         if succeeded, event != .didCommit { noteSavepoint(statement, beginsTransaction: event == .didBegin) }
         if !succeeded, case .commit = statement.kind, !isReadOnly { lifetime.counters.failedCommits.increment() }
         switch event {
         case .none:
             guard !succeeded else { break }
-            let end = monitor?.takeUntoldEnd(self) ?? endOfHandledTransaction
+            let end = watchers.monitor?.takeUntoldEnd(self) ?? endOfHandledTransaction
             if end != .none { transactionDidEnd(committed: end == .didCommit, statement.kind) }
         // Transactions that can't write are rarely asked for their date.
         case .didBegin:
-            transactionSeconds = isReadOnly ? nil : Result { try currentSeconds() }
-            rollbackCountAtBegin = hooks.rollbackCount
+            openTransaction.seconds = isReadOnly ? nil : Result { try currentSeconds() }
+            openTransaction.rollbackCountAtBegin = hooks.rollbackCount
             // BEGIN IMMEDIATE counts as writing.
-            if let monitor, !statement.isReadonly { monitor.writeDidBegin(self) }
+            if let monitor = watchers.monitor, !statement.isReadonly { monitor.writeDidBegin(self) }
         case .didCommit:
             // A statement outside a transaction is no transaction of the program's.
             if !isReadOnly, wasInside { lifetime.counters.commits.increment() }
@@ -312,25 +314,25 @@ extension Database {
         case .rollback: true
         // SQLite rolls back after some errors. A function of the program's may have committed through SQLite's C
         // functions.
-        default: hooks.countsRollbacks ? hooks.rollbackCount != rollbackCountAtBegin : !succeeded
+        default: hooks.countsRollbacks ? hooks.rollbackCount != openTransaction.rollbackCountAtBegin : !succeeded
         }
     }
 
     /// Whether, outside a transaction, another statement or an open blob is writing: SQLite commits when the last of
     /// them ends.
     private func hasUnendedChange(_ statement: Statement) -> Bool {
-        statement.mayChange && !transaction.isInside && ConnectionCalls.isAutocommit(pointer)
+        statement.mayChange && !openTransaction.state.isInside && ConnectionCalls.isAutocommit(pointer)
             && ConnectionCalls.hasOpenWrite(pointer)
     }
 
     /// Keeps the open savepoints up to date.
     private func noteSavepoint(_ statement: Statement, beginsTransaction: Bool) {
         switch statement.kind {
-        case .savepoint: savepoints.begin(statement.savepointName, beginsTransaction: beginsTransaction)
-        case .release: savepoints.release(statement.savepointName)
-        case .rollbackToSavepoint: savepoints.rollBack(to: statement.savepointName)
+        case .savepoint: openTransaction.savepoints.begin(statement.savepointName, beginsTransaction: beginsTransaction)
+        case .release: openTransaction.savepoints.release(statement.savepointName)
+        case .rollbackToSavepoint: openTransaction.savepoints.rollBack(to: statement.savepointName)
         default: return
         }
-        monitor?.savepointsDidChange(statement.kind, depth: savepoints.depth, self)
+        watchers.monitor?.savepointsDidChange(statement.kind, depth: openTransaction.savepoints.depth, self)
     }
 }

@@ -43,15 +43,15 @@ extension Database {
         } catch {
             return (.failure(error), .lost)
         }
-        parts = TransactionParts(totalChanges: ConnectionCalls.totalChanges(pointer))
-        transaction.wrapperDidBegin()
+        openTransaction.parts = TransactionParts(totalChanges: ConnectionCalls.totalChanges(pointer))
+        openTransaction.state.wrapperDidBegin()
         hooks.countRollbacks()
         do {
             let value = try runPart(body)
             return (.success(value), .kept)
         } catch {
             // The first error counts.
-            transaction.wrapperWillEnd()
+            openTransaction.state.wrapperWillEnd()
             try? rollback()
             return (.failure(error), .lost)
         }
@@ -59,14 +59,14 @@ extension Database {
 
     /// Runs a later part, in a savepoint. Its error rolls back the savepoint.
     package func runLaterPart<T>(_ body: (Database) throws -> T) -> (result: Result<T, any Error>, end: PartEnd) {
-        let handlerCount = nextTransactionHandlers.count
-        transactionSeconds = Result { try currentSeconds() }
-        transaction.isShared = true
+        let handlerCount = openTransaction.nextHandlers.count
+        openTransaction.seconds = Result { try currentSeconds() }
+        openTransaction.state.isShared = true
         do {
             if access.isCancelled { throw CancellationError() }
             try run(.savepoint)
         } catch {
-            transaction.isShared = false
+            openTransaction.state.isShared = false
             return (.failure(error), endOfFailedPart(isUndone: isInsideTransaction))
         }
         do {
@@ -74,18 +74,18 @@ extension Database {
             // COMMIT would find the violations, and roll all parts back.
             if hasDeferredForeignKeyViolations { throw DatabaseError.violatedForeignKeys() }
             stopAllStatements()
-            transaction.isShared = false
+            openTransaction.state.isShared = false
             try endSavepoints(above: 0) { try run(.releaseSavepoint) }
             return (.success(value), .kept)
         } catch {
-            transaction.isShared = false
+            openTransaction.state.isShared = false
             // A query whose rows weren't all read has called a C function that ends the transaction.
             if hasUntoldEnd { noteUntoldEnd() }
-            if parts.overrun != nil { setOverrun(nil) }
+            if openTransaction.parts.overrun != nil { setOverrun(nil) }
             let isUndone = isInsideTransaction && undoPart()
             // The handlers are told of a rollback, whatever comes of the other parts.
-            for index in nextTransactionHandlers.indices.dropFirst(handlerCount) {
-                nextTransactionHandlers[index].onCommit = nextTransactionHandlers[index].onRollback
+            for index in openTransaction.nextHandlers.indices.dropFirst(handlerCount) {
+                openTransaction.nextHandlers[index].onCommit = openTransaction.nextHandlers[index].onRollback
             }
             return (.failure(error), endOfFailedPart(isUndone: isUndone))
         }
@@ -93,11 +93,11 @@ extension Database {
 
     private func runPart<T>(_ body: (Database) throws -> T) throws -> T {
         let value = takeTiming() ? try timed(body) : try body(self)
-        if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+        if openTransaction.state.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
             throw abortedTransactionError()
         }
         if access.isCancelled { throw CancellationError() }
-        if let overrun = parts.overrun { throw overrun }
+        if let overrun = openTransaction.parts.overrun { throw overrun }
         return value
     }
 
@@ -106,7 +106,7 @@ extension Database {
             try endSavepoints(above: 0) { try rollbackToSavepoint() }
             return true
         } catch {
-            parts.undoError = error
+            openTransaction.parts.undoError = error
             return false
         }
     }
@@ -114,12 +114,12 @@ extension Database {
     /// The reason why the transaction of all parts was rolled back.
     ///
     /// - parameter error: the error of the last part.
-    package func reasonOfLoss(_ error: any Error) -> any Error { parts.undoError ?? error }
+    package func reasonOfLoss(_ error: any Error) -> any Error { openTransaction.parts.undoError ?? error }
 
     private func endOfFailedPart(isUndone: Bool) -> PartEnd {
         guard !isUndone else { return .undone }
-        transaction.wrapperWillEnd()
-        if transaction.wasCommitted { return .committed }
+        openTransaction.state.wrapperWillEnd()
+        if openTransaction.state.wasCommitted { return .committed }
         try? rollback()
         return .lost
     }
@@ -128,9 +128,11 @@ extension Database {
     package var mayBeJoined: Bool {
         // The handlers belong to this access. An observer may refuse the commit. A savepoint that the first part has
         // left open could be rolled back by another.
-        !parts.hasRunOther && nextTransactionHandlers.isEmpty && changeMonitor?.observers.isEmpty ?? true
-            && savepoints.depth == 0 && !hasPendingSetups && !hasDeferredForeignKeyViolations
-            && ConnectionCalls.totalChanges(pointer) - parts.totalChanges < Self.maximumSharedChangeCount
+        !openTransaction.parts.hasRunOther && openTransaction.nextHandlers.isEmpty
+            && changeMonitor?.observers.isEmpty ?? true
+            && openTransaction.savepoints.depth == 0 && !hasPendingSetups && !hasDeferredForeignKeyViolations
+            && ConnectionCalls.totalChanges(pointer) - openTransaction.parts.totalChanges
+                < Self.maximumSharedChangeCount
     }
 
     /// Leaves the connection, and the open transaction, to the next part.
@@ -138,7 +140,7 @@ extension Database {
     /// - parameter keepsPart: whether the changes of the part that has just ended are kept.
     /// - returns: the error of a method that can't throw, or of a change whose cursor was stopped.
     package func leaveTransaction(keepsPart: Bool) -> (any Error)? {
-        if keepsPart { parts.keptCount += 1 }
+        if keepsPart { openTransaction.parts.keptCount += 1 }
         stopAllStatements()
         let error = access.takeError()
         suspendAccess()
@@ -149,9 +151,10 @@ extension Database {
     ///
     /// - parameter keepsPart: whether the changes of the part that has just ended are kept.
     package func commitParts(keepsPart: Bool) throws {
-        transaction.wrapperWillEnd()
-        guard parts.keptCount > 0 else { return try commitOrRollBack() }
-        commitNote = CommitNote(ofParts: parts.keptCount + (keepsPart ? 1 : 0), last: keepsPart ? commitNote : nil)
+        openTransaction.state.wrapperWillEnd()
+        guard openTransaction.parts.keptCount > 0 else { return try commitOrRollBack() }
+        commitNote = CommitNote(
+            ofParts: openTransaction.parts.keptCount + (keepsPart ? 1 : 0), last: keepsPart ? commitNote : nil)
         defer { commitNote = nil }
         // The others have their results, and only wait for the disk.
         try withoutCancellation { try commitOrRollBack() }

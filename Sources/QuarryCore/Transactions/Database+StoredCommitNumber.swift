@@ -12,17 +12,17 @@ extension Database {
     ///
     /// - throws: `DatabaseError`.
     package func storeCommitNumbers() throws {
-        if storedCommitNumber == nil, try readCommitNumber() == nil {
+        if watchers.storedCommitNumber == nil, try readCommitNumber() == nil {
             try inTransaction(.immediate) {
                 try makeCommitNumberTable(atLeast: 0)
                 return .commit
             }
         }
-        storedCommitNumber = StoredCommitNumber(last: try readCommitNumber() ?? 0)
+        watchers.storedCommitNumber = StoredCommitNumber(last: try readCommitNumber() ?? 0)
     }
 
     /// The number of the last commit that this connection knows; nil if the file keeps none.
-    package var lastStoredCommitNumber: Int? { storedCommitNumber?.last }
+    package var lastStoredCommitNumber: Int? { watchers.storedCommitNumber?.last }
 
     /// The number of the state that the connection sees, if the configuration asks for numbers in the file.
     package var configuredCommitNumber: Int? {
@@ -61,7 +61,7 @@ extension Database {
     func commitNumberWillSee(_ statement: Statement) throws {
         switch statement.kind {
         case .commit: try writeCommitNumber()
-        case .release where savepoints.releaseCommits(statement.savepointName): try writeCommitNumber()
+        case .release where openTransaction.savepoints.releaseCommits(statement.savepointName): try writeCommitNumber()
         case .query, .other:
             guard statement.mayChange, statement.kind != .other || statement.mayRunInTransaction else { return }
             try beginOwnTransaction(for: statement)
@@ -74,19 +74,19 @@ extension Database {
     /// Begins a transaction around a statement or a blob that is outside a transaction, so that its commit has a
     /// number.
     func beginOwnTransaction(for operation: AnyObject) throws {
-        guard let stored = storedCommitNumber else { return }
+        guard let stored = watchers.storedCommitNumber else { return }
         if ConnectionCalls.isAutocommit(pointer) {
             try beginTransaction(.immediate)
         } else if !stored.isInOwnTransaction {
             return
         }
-        storedCommitNumber?.operationWillStart(operation)
+        watchers.storedCommitNumber?.operationWillStart(operation)
     }
 
     /// A statement or a blob has ended: the last in a transaction of the library's own commits it.
     func endOwnTransaction(of operation: AnyObject) throws {
-        guard storedCommitNumber?.isInOwnTransaction ?? false else { return }
-        guard storedCommitNumber?.operationDidEnd(operation) ?? false, isInsideTransaction else { return }
+        guard watchers.storedCommitNumber?.isInOwnTransaction ?? false else { return }
+        guard watchers.storedCommitNumber?.operationDidEnd(operation) ?? false, isInsideTransaction else { return }
         do {
             try withoutCancellation { try commit() }
         } catch {
@@ -99,7 +99,7 @@ extension Database {
 
     /// Writes the number of the commit that is about to happen, if the transaction has changed something.
     private func writeCommitNumber() throws {
-        guard let stored = storedCommitNumber, isInsideTransaction, let changeMonitor,
+        guard let stored = watchers.storedCommitNumber, isInsideTransaction, let changeMonitor,
             changeMonitor.changes.hasStatements
         else { return }
         switch openCommitNumber(writes: true) {
@@ -111,11 +111,12 @@ extension Database {
             let code = blob.write(commitNumber: next)
             let closingCode = blob.close()
             guard code == 0, closingCode == 0 else { throw commitNumberError(code == 0 ? closingCode : code) }
-            storedCommitNumber?.didWrite(next)
+            watchers.storedCommitNumber?.didWrite(next)
             return
         }
         // The table is missing, or has something else: SQL has changed it, or the content was replaced.
-        storedCommitNumber?.didWrite(try makeCommitNumberTable(atLeast: stored.last &+ 1))
+        let number = try makeCommitNumberTable(atLeast: stored.last &+ 1)
+        watchers.storedCommitNumber?.didWrite(number)
     }
 
     private func openCommitNumber(writes: Bool) -> BlobHandle.Outcome {

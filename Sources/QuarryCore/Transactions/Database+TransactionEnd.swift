@@ -4,8 +4,8 @@ extension Database {
     package var secondsOfTransaction: Double {
         get throws {
             guard isInsideTransaction else { return try currentSeconds() }
-            let seconds = transactionSeconds ?? Result { try currentSeconds() }
-            transactionSeconds = seconds
+            let seconds = openTransaction.seconds ?? Result { try currentSeconds() }
+            openTransaction.seconds = seconds
             return try seconds.get()
         }
     }
@@ -38,11 +38,12 @@ extension Database {
         failingAccess {
             try checkAccess()
             hooks.countRollbacks()
-            nextTransactionHandlers.append((onCommit, onRollback))
-            guard handledRollback == nil else { return }
+            openTransaction.nextHandlers.append((onCommit, onRollback))
+            watchersDidChange()
+            guard openTransaction.handledRollback == nil else { return }
             let rollback = HandledRollback()
             rollback.client = hooks.onRollback { rollback.hasHappened = true }
-            handledRollback = rollback
+            openTransaction.handledRollback = rollback
         }
     }
 
@@ -54,13 +55,13 @@ extension Database {
     /// ROLLBACK TRANSACTION
     /// ```
     package func withWriteLock<T>(_ body: () throws -> T) throws -> T {
-        let (handlers, monitor) = (nextTransactionHandlers, monitor)
-        nextTransactionHandlers = []
-        self.monitor = nil
+        let (handlers, monitor) = (openTransaction.nextHandlers, watchers.monitor)
+        openTransaction.nextHandlers = []
+        watchers.monitor = nil
         defer {
-            nextTransactionHandlers = handlers
-            handledRollback?.hasHappened = false
-            self.monitor = monitor
+            openTransaction.nextHandlers = handlers
+            openTransaction.handledRollback?.hasHappened = false
+            watchers.monitor = monitor
         }
         try beginTransaction(.immediate)
         defer { try? rollback() }
@@ -70,17 +71,21 @@ extension Database {
     /// - parameter kind: the kind of the statement that ended the transaction; nil for an operation that isn't a
     ///   statement.
     func transactionDidEnd(committed: Bool, _ kind: StatementKind? = nil) {
-        transactionSeconds = nil
-        savepoints.removeAll()
-        guard watchesTransactions else { return }
-        if committed, nextTransactionHandlers.isEmpty, let monitor, monitor.forgetUnneededCommit(self) { return }
-        let handlers = nextTransactionHandlers.isEmpty ? nil : takeTransactionHandlers()
+        openTransaction.seconds = nil
+        openTransaction.savepoints.removeAll()
+        guard watches.transactions else { return }
+        if committed, openTransaction.nextHandlers.isEmpty, let monitor = watchers.monitor,
+            monitor.forgetUnneededCommit(self)
+        {
+            return
+        }
+        let handlers = openTransaction.nextHandlers.isEmpty ? nil : takeTransactionHandlers()
         // After SQLite's own rollback, a wrapper still waits for its statement to throw; the statements of callbacks
         // may run.
-        let wasWrapped = transaction.suspendWrapper()
-        defer { transaction.restoreWrapper(wasWrapped) }
+        let wasWrapped = openTransaction.state.suspendWrapper()
+        defer { openTransaction.state.restoreWrapper(wasWrapped) }
         withoutCancellation {
-            let committed = monitor?.transactionDidEnd(committed: committed, kind, self) ?? committed
+            let committed = watchers.monitor?.transactionDidEnd(committed: committed, kind, self) ?? committed
             for handler in handlers ?? [] {
                 if committed { handler.onCommit(self) } else { handler.onRollback(self) }
             }
@@ -89,9 +94,10 @@ extension Database {
 
     private func takeTransactionHandlers() -> [(onCommit: (Database) -> Void, onRollback: (Database) -> Void)] {
         defer {
-            nextTransactionHandlers = []
-            if let client = handledRollback.take()?.client { hooks.remove(client) }
+            openTransaction.nextHandlers = []
+            watchersDidChange()
+            if let client = openTransaction.handledRollback.take()?.client { hooks.remove(client) }
         }
-        return nextTransactionHandlers
+        return openTransaction.nextHandlers
     }
 }

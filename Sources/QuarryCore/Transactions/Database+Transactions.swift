@@ -69,33 +69,33 @@ extension Database {
         _ kind: TransactionKind? = nil, _ body: () throws -> (TransactionCompletion, T)
     ) throws -> T {
         try beginTransaction(kind)
-        transaction.wrapperDidBegin()
+        openTransaction.state.wrapperDidBegin()
         let completion: TransactionCompletion
         let result: T
         do {
             (completion, result) = try body()
             if completion == .commit {
-                if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
+                if openTransaction.state.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)) {
                     throw abortedTransactionError()
                 }
-                transaction.wrapperWillEnd()
+                openTransaction.state.wrapperWillEnd()
                 try commit()
             }
         } catch {
             // The first error counts.
-            transaction.wrapperWillEnd()
+            openTransaction.state.wrapperWillEnd()
             try? rollback()
             throw error
         }
-        transaction.wrapperWillEnd()
+        openTransaction.state.wrapperWillEnd()
         if completion == .rollback { try rollback() }
         return result
     }
 
     /// Runs `body` in the open transaction, which it can't commit: the caller counts what it commits.
     package func refusingCommits<T>(_ body: () throws -> T) rethrows -> T {
-        transaction.refusesCommits = true
-        defer { transaction.refusesCommits = false }
+        openTransaction.state.refusesCommits = true
+        defer { openTransaction.state.refusesCommits = false }
         // SQLite's C functions can't commit, either.
         return try hooks.refusingCommits(body)
     }
@@ -130,12 +130,12 @@ extension Database {
     package func withSavepoint<T>(_ body: () throws -> (TransactionCompletion, T)) throws -> T {
         try checkAccess()
         guard isInsideTransaction else { return try withTransaction(nil, body) }
-        let depth = savepoints.depth
+        let depth = openTransaction.savepoints.depth
         try run(.savepoint)
         // The savepoint depends on the transaction, even on one that was begun manually.
-        let wasWrapped = transaction.isWrapped
-        transaction.wrapperDidBegin()
-        defer { transaction.restoreWrapper(wasWrapped) }
+        let wasWrapped = openTransaction.state.isWrapped
+        openTransaction.state.wrapperDidBegin()
+        defer { openTransaction.state.restoreWrapper(wasWrapped) }
         do {
             let (completion, result) = try body()
             switch completion {
@@ -157,7 +157,7 @@ extension Database {
     /// - parameter depth: the number of savepoints before it.
     /// - parameter endNewest: ends the newest savepoint of the library's name.
     func endSavepoints(above depth: Int, _ endNewest: () throws -> Void) throws {
-        repeat { try endNewest() } while savepoints.depth > depth
+        repeat { try endNewest() } while openTransaction.savepoints.depth > depth
     }
 
     func rollbackToSavepoint() throws {
@@ -176,7 +176,7 @@ extension Database {
             try run(statement)
         } catch let error as DatabaseError where error.isInterruptionError && isInsideTransaction {
             stopAllStatements()
-            if !openBlobs.isEmpty { closeBlobs() }
+            if !running.blobs.isEmpty { closeBlobs() }
             ConnectionCalls.resetAllStatements(pointer)
             try run(statement)
         }
@@ -208,7 +208,7 @@ extension Database {
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
         }
-        if hasAttached { try noteForeignSchemaChangesOrRollBack() }
+        if schemaMemory.hasAttached { try noteForeignSchemaChangesOrRollBack() }
     }
 
     @inline(never)
@@ -266,13 +266,13 @@ extension Database {
             try prepareRollback()
             try run(.beginDeferred)
             if pinned { try run(.schemaVersion) }
-            if hasAttached { try noteForeignSchemaChanges() }
+            if schemaMemory.hasAttached { try noteForeignSchemaChanges() }
         } catch {
             try? rollback()
             access.endReadOnly()
             throw error
         }
-        transaction.wrapperDidBegin()
+        openTransaction.state.wrapperDidBegin()
     }
 
     /// Runs `body` in the read transaction that has begun, and ends it.
@@ -282,7 +282,9 @@ extension Database {
         do {
             result = try body()
             // A read that has ended its own transaction has lost nothing: a later statement would have been refused.
-            if transaction.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)), !transaction.wasLeft {
+            if openTransaction.state.isAborted(isAutocommit: ConnectionCalls.isAutocommit(pointer)),
+                !openTransaction.state.wasLeft
+            {
                 throw abortedTransactionError()
             }
         } catch {
@@ -296,7 +298,7 @@ extension Database {
 
     /// Ends a read transaction, in whatever state it is.
     private func endRead() throws {
-        transaction.wrapperWillEnd()
+        openTransaction.state.wrapperWillEnd()
         guard isInsideTransaction else { return }
         // An interruption here loses nothing, so no shield is used, which costs two locks.
         try withoutCancellation(isShielded: false) {

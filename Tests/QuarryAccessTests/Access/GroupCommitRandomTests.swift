@@ -40,8 +40,8 @@ import Testing
         case 10: _ = try Int.fetchCursor(db, sql: "INSERT INTO child VALUES (?) RETURNING 1", arguments: [id]).next()
         // Statements that pass their time: a read, and a change.
         case 11, 12:
-            db.deadlines.statementLimit = 0.0001
-            defer { db.deadlines.statementLimit = 1_000 }
+            db.clocks.deadlines.statementLimit = 0.0001
+            defer { db.clocks.deadlines.statementLimit = 1_000 }
             try db.execute(
                 sql: (kind == 12 ? "INSERT INTO child " : "")
                     + "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0")

@@ -26,14 +26,14 @@ extension GroupCommitTests {
             let pause = DatabaseFunction("pause", argumentCount: 0) { _ in
                 clock.advance(by: .milliseconds(2))
                 // It may now go on for as long as it takes.
-                connection.deadlines.statementLimit = 1_000
+                connection.clocks.deadlines.statementLimit = 1_000
                 return nil
             }
             db.add(function: pause)
             // The function retains its connection.
             defer { db.remove(function: pause) }
-            db.deadlines.statementLimit = 0.001
-            defer { db.deadlines.statementLimit = 1_000 }
+            db.clocks.deadlines.statementLimit = 0.001
+            defer { db.clocks.deadlines.statementLimit = 1_000 }
             guard isCaught else { return try db.execute(sql: change) }
             let message = "statement timeout: it ran longer than 1000.0 seconds"
             expectError(.SQLITE_INTERRUPT, message, sql: change) { try db.execute(sql: change) }
@@ -53,8 +53,8 @@ extension GroupCommitTests {
             $0.monotonicClock = ManualMonotonicClock(tick: .microseconds(100)).monotonicClock
         }
         let endless = Self.write { db in
-            db.deadlines.statementLimit = 0.001
-            defer { db.deadlines.statementLimit = 1_000 }
+            db.clocks.deadlines.statementLimit = 0.001
+            defer { db.clocks.deadlines.statementLimit = 1_000 }
             try db.execute(
                 sql: """
                     INSERT INTO t
@@ -74,8 +74,8 @@ extension GroupCommitTests {
         }
         var writes = (1...3).map(Self.inserting)
         writes[position] = Self.write { db in
-            db.deadlines.statementLimit = 0.001
-            defer { db.deadlines.statementLimit = 1_000 }
+            db.clocks.deadlines.statementLimit = 0.001
+            defer { db.clocks.deadlines.statementLimit = 1_000 }
             try db.execute(
                 sql: (position == 0 ? "INSERT INTO t " : "")
                     + "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0")

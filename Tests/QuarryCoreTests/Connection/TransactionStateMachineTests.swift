@@ -198,10 +198,10 @@ struct TransactionStateMachineTests {
                 } onRollback: { _ in
                     counts.withLock { $0.rollbacks += 1 }
                 }
-                let registered = db.nextTransactionHandlers.count
+                let registered = db.openTransaction.nextHandlers.count
                 var succeeded = true
                 do { try db.execute(sql: sql) } catch { succeeded = false }
-                #expect(db.transaction.isInside == db.isInsideTransaction, "\(sql), seed \(random.seed)")
+                #expect(db.openTransaction.state.isInside == db.isInsideTransaction, "\(sql), seed \(random.seed)")
                 if wasInside, db.isInsideTransaction {
                     #expect(try db.secondsOfTransaction == date, "\(sql), seed \(random.seed)")
                 }
@@ -212,7 +212,7 @@ struct TransactionStateMachineTests {
                     } else {
                         expected.rollbacks += registered
                     }
-                } else if !wasInside, !db.isInsideTransaction, succeeded, db.nextTransactionHandlers.isEmpty {
+                } else if !wasInside, !db.isInsideTransaction, succeeded, db.openTransaction.nextHandlers.isEmpty {
                     expected.commits += registered
                 } else if !wasInside, !db.isInsideTransaction, !succeeded, sql.hasPrefix("INSERT") {
                     // A statement outside a transaction is one, which is rolled back.
@@ -220,7 +220,7 @@ struct TransactionStateMachineTests {
                 } else {
                     // Nothing ended: a change outside a transaction would have.
                     #expect(db.isInsideTransaction || db.totalChangesCount == changes, "\(sql), seed \(random.seed)")
-                    #expect(db.nextTransactionHandlers.count == registered, "\(sql), seed \(random.seed)")
+                    #expect(db.openTransaction.nextHandlers.count == registered, "\(sql), seed \(random.seed)")
                 }
                 #expect(counts.withLock { $0 } == expected, "\(sql), seed \(random.seed)")
             }
