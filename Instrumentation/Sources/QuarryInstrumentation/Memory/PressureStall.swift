@@ -58,9 +58,6 @@ final class PressureTrigger: Sendable {
         case gone
     }
 
-    /// The file systems of `/proc` and of control groups: <https://man7.org/linux/man-pages/man2/statfs.2.html>.
-    private static let kernelFileSystems: Set<UInt32> = [0x9FA0, 0x6367_7270]
-
     private let descriptor: CInt
 
     /// - returns: nil if the file doesn't exist, may not be written, or isn't a file of stall information.
@@ -80,13 +77,12 @@ final class PressureTrigger: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whether a file is in `/proc` or in the control groups, whatever links lead to it.
     private static func isOfTheKernel(_ path: String) -> Bool {
-        #if os(Linux)
-            var system = statfs()
-            return statfs(path, &system) == 0 && kernelFileSystems.contains(UInt32(truncatingIfNeeded: system.f_type))
-        #else
-            return false
-        #endif
+        guard let resolved = realpath(path, nil) else { return false }
+        defer { free(resolved) }
+        let file = String(cString: resolved)
+        return file.hasPrefix("/proc/") || file.hasPrefix("/sys/fs/cgroup/")
     }
 
     /// Whether the threshold was exceeded since the last look.
