@@ -108,7 +108,8 @@ final class ShadowRoute: StatementRoute, @unchecked Sendable {
         try tables?.add(table)
         try checkColumnNames(names, sql: text)
         if session.reportsScans { reportScans(text, db) }
-        return try db.statement(carriedBy: carrier, sql: sql, isReadonly: isReadonly, persistent: persistent)
+        return try db.statement(
+            carriedBy: carrier, sql: Substring(text), isReadonly: isReadonly, persistent: persistent)
     }
 
     /// Refuses a PRAGMA before it is prepared: SQLite carries out some of them then, even behind EXPLAIN.

@@ -1,4 +1,3 @@
-internal import Foundation
 public import Quarry
 
 /// Gives idle connections and pages back when the memory of the container or the machine runs short, on Linux.
@@ -45,6 +44,7 @@ public final class MemoryPressureMonitor: Sendable {
     private let stall: Duration
     private let trigger: PressureTrigger?
     private let last: Lock<Reading?>
+    private let startThread: @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
 
     /// The content of the file.
     private enum Reading {
@@ -76,9 +76,17 @@ public final class MemoryPressureMonitor: Sendable {
     /// - parameter parts: the things to give back.
     /// - throws: `SQLITE_CANTOPEN` if there is no such file, or none with such information; `SQLITE_MISUSE` for a
     ///   shorter interval or another stall.
-    public init(
+    public convenience init(
         path: String? = nil, interval: Duration = .seconds(1), stall: Duration = .milliseconds(200),
         releasing parts: DatabaseMemory.Parts = .all
+    ) throws {
+        try self.init(path: path, interval: interval, stall: stall, releasing: parts, startThread: OwnThread.start)
+    }
+
+    /// - parameter startThread: runs a job on another thread; false if the system has none.
+    init(
+        path: String?, interval: Duration, stall: Duration, releasing parts: DatabaseMemory.Parts,
+        startThread: @escaping @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
     ) throws {
         guard interval >= .milliseconds(1) else {
             throw DatabaseError(
@@ -101,6 +109,7 @@ public final class MemoryPressureMonitor: Sendable {
         self.interval = interval
         self.stall = stall
         self.parts = parts
+        self.startThread = startThread
         last = Lock(found.reading)
         switch found.reading {
         case .events:
@@ -192,12 +201,15 @@ public final class MemoryPressureMonitor: Sendable {
         }
     }
 
-    /// Waiting blocks a thread, so Swift's have to stay free.
-    private func onOwnThread<Result: Sendable>(
-        _ body: @escaping @Sendable () throws -> Result
-    ) async throws -> Result {
+    /// Waiting blocks a thread, so Swift's have to stay free. If the system has no other thread, the monitor looks
+    /// without waiting.
+    private func onOwnThread(
+        _ body: @escaping @Sendable () throws -> DatabaseMemory.Released?
+    ) async throws -> DatabaseMemory.Released? {
         try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
+            if !startThread({ continuation.resume(with: Result { try body() }) }) {
+                continuation.resume(with: Result { try check() })
+            }
         }
     }
 

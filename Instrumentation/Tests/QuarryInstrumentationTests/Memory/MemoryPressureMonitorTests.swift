@@ -81,6 +81,52 @@ import Testing
         await #expect(throws: DatabaseError.self) { try await monitor.run() }
     }
 
+    /// The system has no thread left: the monitor looks at the file all the same, and its task can be cancelled.
+    @Test func noThreadIsLeft() async {
+        await #expect(processExitsWith: .success) { try await MemoryPressureMonitorTests().releaseWithoutThread() }
+    }
+
+    private func releaseWithoutThread() async throws {
+        let database = try TestDatabase()
+        let path = file("memory.events", beside: database)
+        func write(high: Int) throws {
+            try Data("high \(high)\nmax 0\noom 0\n".utf8).write(to: URL(filePath: path), options: .atomic)
+        }
+        try write(high: 0)
+        let refusals = Recorded(0)
+        let monitor = try MemoryPressureMonitor(
+            path: path, interval: .milliseconds(1), stall: .milliseconds(200), releasing: .all,
+            startThread: { _ in
+                refusals.update { $0 += 1 }
+                return false
+            })
+        try await database.pool.read { _ in }
+        let released = Recorded<[DatabaseMemory.Released]>([])
+        let run = Task { try await monitor.run { value in released.update { $0.append(value) } } }
+        try write(high: 1)
+        try await until("the release is reported") { !released.value.isEmpty }
+        #expect(released.value.map(\.closedConnections) == [1] && refusals.value > 0)
+        run.cancel()
+        try await run.value
+    }
+
+    /// The kernel's own trigger without a thread: the monitor looks without waiting, and ends with its task.
+    @Test(.enabled(if: PressureTrigger(path: "/proc/pressure/memory", stall: .seconds(2)) != nil))
+    func noThreadForTheTrigger() async throws {
+        let looks = Recorded(0)
+        let monitor = try MemoryPressureMonitor(
+            path: "/proc/pressure/memory", interval: .milliseconds(1), stall: .seconds(2), releasing: .pages,
+            startThread: { _ in
+                looks.update { $0 += 1 }
+                return false
+            })
+        #expect(monitor.signal == .stallTrigger)
+        let run = Task { try await monitor.run() }
+        try await until("it has looked twice") { looks.value >= 2 }
+        run.cancel()
+        try await run.value
+    }
+
     @Test func refuses() throws {
         refused(.SQLITE_CANTOPEN) { _ = try MemoryPressureMonitor(path: "/nothing") }
         refused(.SQLITE_CANTOPEN) { _ = try MemoryPressureMonitor(path: "/proc/self/cgroup") }
