@@ -74,7 +74,7 @@ extension Database {
     func sessionFacts(
         ofTable table: String, schema: String, forRecording: Bool
     ) throws(LookupFailure) -> (obstacle: SessionTables.Obstacle?, isShadow: Bool) {
-        let (name, schemaName) = (table.quotedText, schema.quotedText)
+        let (name, schemaName) = (table.quotedSQLText, schema.quotedSQLText)
         let sql = """
             SELECT type = 'view', type = 'virtual', type = 'shadow',
                 EXISTS (SELECT 1 FROM pragma_table_xinfo(\(name), \(schemaName)) WHERE pk > 0),
@@ -107,12 +107,5 @@ extension Database {
         try lookUp("SELECT type FROM pragma_table_xinfo(\(name), \(schema)) WHERE pk > 0") { row in
             ColumnAffinity(declaredType: StatementColumns.string(row, 0) ?? "")
         }
-    }
-}
-
-extension String {
-    /// The name as a text literal of SQL.
-    fileprivate var quotedText: String {
-        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }
 }

@@ -67,8 +67,7 @@ extension Database {
                 """)
         for table in tables {
             try execute(sql: "INSERT OR IGNORE INTO quarry_change (name, count) VALUES (?, 0)", arguments: [table])
-            let literal =
-                "'" + table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+            let literal = table.quotedSQLText
             for event in ["INSERT", "UPDATE", "DELETE"] {
                 let name = "quarry_change_\(table)_\(event.lowercased())".quotedDatabaseIdentifier
                 try execute(

@@ -32,9 +32,9 @@ extension ShadowRoute {
         guard code == .SQLITE_ERROR, message.contains("no such") || message.contains("has no column") else {
             return false
         }
-        let count = db.schemaMemory.foreignSchemaChangeCount
+        let count = db.foreignSchemaChangeCount
         try learnSchema(db)
-        guard count == db.schemaMemory.foreignSchemaChangeCount else { return true }
+        guard count == db.foreignSchemaChangeCount else { return true }
         // The caller makes the error from SQLite's, which the questions have replaced.
         throw db.traced(
             DatabaseError(
@@ -57,8 +57,7 @@ extension ShadowRoute {
         if Set(try shadowEntries(db)) != Set(entries) {
             try rebuild(entries, db)
             hasOpenChange = isInside
-            db.schemaMemory.foreignSchemaChangeCount &+= 1
-            db.forgetKeptStatements()
+            db.noteForeignSchemaChange()
         }
         hasDeferredForeignKeys = entries.contains { $0.kind == .table && $0.hasDeferredForeignKeys }
         try checkDeclaredTypes(knownAs: "the schema of the cluster", db)

@@ -158,10 +158,3 @@ final class ShadowRoute: StatementRoute, @unchecked Sendable {
         if !tables.isEmpty { session.willScan(tables, sql: sql) }
     }
 }
-
-extension String {
-    /// The text as a literal of SQL.
-    fileprivate var quotedSQLText: String {
-        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-    }
-}

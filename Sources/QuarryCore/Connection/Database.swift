@@ -61,7 +61,7 @@ public final class Database {
     private(set) var watches = (statements: false, transactions: false)
 
     @exclusivity(unchecked)
-    package var schemaMemory = SchemaMemory()
+    var schemaMemory = SchemaMemory()
 
     @exclusivity(unchecked)
     var openTransaction = OpenTransaction()

@@ -15,7 +15,7 @@ struct ConnectionWatchers {
     var accessRecorder: AccessRecorder?
 
     /// The origin of the commit that the open transaction, or the next one, will make.
-    package var commitNote: CommitNote?
+    var commitNote: CommitNote?
 
     /// The number of the last commit, if the file keeps it.
     var storedCommitNumber: StoredCommitNumber?
@@ -25,7 +25,7 @@ struct ConnectionWatchers {
 }
 
 /// A connection's knowledge of its schema.
-package struct SchemaMemory {
+struct SchemaMemory {
     /// Tells when cached facts about the schema have to be read again.
     var clock = SchemaClock()
 
@@ -33,7 +33,7 @@ package struct SchemaMemory {
     var hasAttached = false
 
     /// Counts the changes by other connections that `noteForeignSchemaChanges` has noticed.
-    package var foreignSchemaChangeCount = 0
+    var foreignSchemaChangeCount = 0
 
     /// The states of the schemas that `noteForeignSchemaChanges` has last seen.
     var seenSchemas = Database.SeenSchemas()

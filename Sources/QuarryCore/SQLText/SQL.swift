@@ -146,6 +146,11 @@ extension String {
         }
         return quoted + "\""
     }
+
+    /// The text as a literal of SQL.
+    package var quotedSQLText: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
 }
 
 /// Parameters for a list of values: `?,?,?`.

@@ -262,10 +262,9 @@ extension Database {
     private func definition(of name: TableName, type: String) throws(LookupFailure) -> String? {
         if schemaMemory.knownDefinitions.stamp != schemaStamp { schemaMemory.knownDefinitions = (schemaStamp, [:]) }
         if let known = schemaMemory.knownDefinitions.definitions[name] { return known }
-        let text = "'" + name.name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
         let sql = """
             SELECT sql FROM \(name.schema.quotedDatabaseIdentifier).sqlite_master \
-            WHERE type = '\(type)' AND name = \(text) COLLATE NOCASE
+            WHERE type = '\(type)' AND name = \(name.name.quotedSQLText) COLLATE NOCASE
             """
         let definition = try lookUp(sql) { StatementColumns.string($0, 0) }.first ?? nil
         schemaMemory.knownDefinitions.definitions[name] = .some(definition)

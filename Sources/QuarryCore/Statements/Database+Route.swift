@@ -47,6 +47,15 @@ extension Database {
         return traced((clocks.deadlines.takeError(isInterruption: isInterruption) ?? error).with(sql: sql))
     }
 
+    /// Counts the changes of the schema by others.
+    package var foreignSchemaChangeCount: Int { schemaMemory.foreignSchemaChangeCount }
+
+    /// The other end has another schema: kept statements and facts are of the one before.
+    package func noteForeignSchemaChange() {
+        schemaMemory.foreignSchemaChangeCount &+= 1
+        forgetKeptStatements()
+    }
+
     /// Makes a statement of the program out of the one that was prepared for it.
     package func statement(
         _ handle: consuming StatementHandle, sql: Substring, isReadonly: Bool? = nil

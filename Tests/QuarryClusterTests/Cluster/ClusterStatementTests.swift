@@ -237,6 +237,22 @@ import Testing
         }
     }
 
+    /// A statement that fits is too long for the connection in the SQL that takes its place: the error has its own.
+    @Test func aStatementThatIsTooLongToSend() throws {
+        let fixture = try ClusterFixture()
+        let text = String(repeating: "''", count: 200)
+        let sql = "SELECT '\(text)', 'a' AS a"
+        try fixture.cluster.write { db in
+            let limit = try db.setLimit(.sqlLength, to: sql.utf8.count + 50)
+            let error = #expect(throws: DatabaseError.self) {
+                _ = try Row.fetchOne(db, sql: "\n /* first */ \(sql) ; ")
+            }
+            #expect(error?.resultCode == .SQLITE_TOOBIG && error?.sql == sql, "\(error as Any)")
+            _ = try db.setLimit(.sqlLength, to: limit)
+            #expect(try Row.fetchOne(db, sql: sql)?["a"] == "a")
+        }
+    }
+
     @Test func refusedStatementsLeaveTheTransaction() throws {
         let fixture = try ClusterFixture()
         try fixture.cluster.write { db in

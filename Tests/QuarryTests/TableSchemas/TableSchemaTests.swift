@@ -54,6 +54,22 @@ import Testing
         }
     }
 
+    /// A property that isn't optional makes its column NOT NULL, and leaves the declaration's own NOT NULL as it is.
+    @Test func declaredResolutionOfNullsIsKept() throws {
+        struct Note: Codable, PersistableRecord, TableSchemaProviding {
+            var text: String
+            var title: String
+
+            static var databaseSchema: TableSchema {
+                TableSchema { t in t.column("text").notNull(onConflict: .ignore) }
+            }
+        }
+        #expect(
+            try created(Note.self) == [
+                #"CREATE TABLE "note" ("text" TEXT NOT NULL ON CONFLICT IGNORE, "title" TEXT NOT NULL)"#
+            ])
+    }
+
     // MARK: - Single values around single values
 
     private struct Around<Value: Codable>: Codable {

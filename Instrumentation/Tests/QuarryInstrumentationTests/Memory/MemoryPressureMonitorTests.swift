@@ -127,6 +127,23 @@ import Testing
         try await run.value
     }
 
+    /// A link to the kernel's file is the kernel's file; a plain file that a link leads to is only read.
+    @Test(.enabled(if: PressureTrigger(path: "/proc/pressure/memory", stall: .seconds(2)) != nil))
+    func linksToFiles() throws {
+        let database = try TestDatabase()
+        let (link, plain, other) = (
+            file("link", beside: database), file("memory.pressure", beside: database),
+            file("other", beside: database)
+        )
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc/pressure/memory")
+        #expect(try MemoryPressureMonitor(path: link, stall: .seconds(2)).signal == .stallTrigger)
+        let text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n"
+        try Data(text.utf8).write(to: URL(filePath: plain))
+        try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: plain)
+        #expect(try MemoryPressureMonitor(path: other).signal == .stallTimes)
+        #expect(try String(contentsOfFile: plain, encoding: .utf8) == text)
+    }
+
     @Test func refuses() throws {
         refused(.SQLITE_CANTOPEN) { _ = try MemoryPressureMonitor(path: "/nothing") }
         refused(.SQLITE_CANTOPEN) { _ = try MemoryPressureMonitor(path: "/proc/self/cgroup") }
