@@ -34,7 +34,7 @@ import Testing
     @Test func argumentsBeyondTheLimit() throws {
         let fixture = try ClusterFixture()
         let cluster = fixture.cluster
-        let players = (1...300).map { Player(id: nil, name: "Player \($0)", score: $0) }
+        let players = (1...300).map { (number: Int) in Player(id: nil, name: "Player \(number)", score: number) }
         try cluster.write { db in _ = try Player.insertAll(db, players) }
         #expect(try cluster.read { db in try Player.fetchCount(db) } == 300)
         let marks = Array(repeating: "?", count: 256).joined(separator: ", ")

@@ -195,7 +195,7 @@ import Testing
             }
             try spin(until: "the thread waits") { directory.statistics.waitingCount == 1 }
             clock.advance(by: .milliseconds(10))
-            _ = try blocking { try await other.value }
+            try blocking { _ = try await other.value }
             try blocking {
                 try await clock.advance(by: .milliseconds(10), when: "it waits", directory.statistics.waitingCount == 1)
                 {

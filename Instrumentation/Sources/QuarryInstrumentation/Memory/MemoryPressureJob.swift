@@ -1,5 +1,5 @@
 public import Logging
-public import Quarry
+internal import Quarry
 
 extension DatabaseService.Job {
     /// Gives the idle connections and pages of all databases of the process back when memory runs short, on Linux.

@@ -80,7 +80,6 @@ public struct LoggingTracer: DatabaseTracer {
             metadata["db.client.connection.wait_time"] = .seconds(blocked.waited)
             logger.warning("A synchronous access has blocked a thread of tasks", metadata: metadata)
         case .failure(let failure): log(failure)
-        default: break
         }
     }
 

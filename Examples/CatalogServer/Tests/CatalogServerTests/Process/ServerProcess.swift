@@ -26,7 +26,7 @@ final class ServerProcess: Sendable {
         let name = UUID().uuidString
         let outputPath = folder.path + "/\(name).out"
         errorPath = folder.path + "/\(name).err"
-        for path in [outputPath, errorPath] { FileManager.default.createFile(atPath: path, contents: nil) }
+        for path in [outputPath, errorPath] { try Data().write(to: URL(filePath: path)) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("catalog-server")
