@@ -103,14 +103,15 @@ package struct AllocationThreshold: Sendable {
         "10.5p": .init(2.1),
         // Chance decides how many fetches run meanwhile: 8.1 blocks without one, and 5.4 more for each batch of them.
         "10.6": .init(14, isChance: true),
-        "10.6p": .init(30),
-        // Subscribers run on other threads: how many commits they take at once is chance.
-        "10.7": .init(3.5),
-        "10.8": .init(4),
-        "10.9": .init(15),
-        "10.10": .init(14),
-        "10.11": .init(15),
-        "10.12": .init(22),
+        "10.6p": .init(30, isChance: true),
+        // Each subscriber reads each commit before the next: the most that it can allocate. While writes follow closely,
+        // it takes several at once. A wake-up at times finds more to reuse: one count in a hundred is chance.
+        "10.7": .init(16.2, isChance: true),
+        "10.8": .init(72, isChance: true),
+        "10.9": .init(543, isChance: true),
+        "10.10": .init(26.3, isChance: true),
+        "10.11": .init(82, isChance: true),
+        "10.12": .init(553, isChance: true),
         "10.13": .init(13_009.5),
         "11.1": .init(3.01),
         "11.2": .init(380.1),

@@ -4,6 +4,7 @@ package enum BenchError: Error, CustomStringConvertible {
     case checksumChanged(row: String, peer: PeerName, from: Int, to: Int)
     case missingWorkload(row: String, peer: PeerName)
     case noResult
+    case settlingTasks
 
     package var description: String {
         switch self {
@@ -16,6 +17,8 @@ package enum BenchError: Error, CustomStringConvertible {
             return "row \(row): \(peer.rawValue) has no workload"
         case .noResult:
             return "an asynchronous workload ended without a result"
+        case .settlingTasks:
+            return "a workload that settles after each operation must be synchronous"
         }
     }
 }

@@ -146,11 +146,19 @@ private struct Entrant {
     func mallocsPerOperation(passes: Int = 5, isEnough: (Double) -> Bool) throws -> Double? {
         var fewest: Double?
         for _ in 0..<passes {
-            let count = Double(try MallocCount.during { _ = try pass() }) / Double(operations)
+            let count = Double(try MallocCount.during { try countedPass() }) / Double(operations)
             fewest = min(count, fewest ?? count)
             if isEnough(count) { break }
         }
         return fewest
+    }
+
+    private func countedPass() throws {
+        if let settle = workload.settle {
+            try workload.runSettledPass(operations: operations, settle: settle)
+        } else {
+            _ = try pass()
+        }
     }
 
     /// Nothing where the row isn't about memory.

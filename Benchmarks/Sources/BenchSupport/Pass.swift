@@ -23,6 +23,17 @@ extension Workload {
         return pass
     }
 
+    /// Performs all operations once, on this thread, and waits after each for what it gave other threads to do.
+    func runSettledPass(operations: Int, settle: () -> Void) throws {
+        guard case .sync(let body) = body else { throw BenchError.settlingTasks }
+        for operation in 0..<operations {
+            _ = try body(operation..<operation + 1)
+            settle()
+        }
+        _ = try finish()
+        settle()
+    }
+
     private static func split(_ operations: Int, into parts: Int) -> [Range<Int>] {
         (0..<parts).map { operations * $0 / parts..<operations * ($0 + 1) / parts }
     }

@@ -12,13 +12,20 @@ package struct Workload: Sendable {
     package let finish: @Sendable () throws -> Int
     /// Makes what all operations read, for the rows where its memory is measured.
     package let keep: (@Sendable () throws -> Any)?
+    /// Waits until other threads have done what the operations so far gave them to do.
+    ///
+    /// Where they allocate, chance decides how many operations they take at once. So allocations are counted with a
+    /// wait after each operation.
+    package let settle: (@Sendable () -> Void)?
 
     package init(
-        _ body: Body, finish: @escaping @Sendable () throws -> Int = { 0 }, keep: (@Sendable () throws -> Any)? = nil
+        _ body: Body, finish: @escaping @Sendable () throws -> Int = { 0 }, keep: (@Sendable () throws -> Any)? = nil,
+        settle: (@Sendable () -> Void)? = nil
     ) {
         self.body = body
         self.finish = finish
         self.keep = keep
+        self.settle = settle
     }
 
     package static func sync(_ body: @escaping @Sendable (Range<Int>) throws -> Int) -> Workload {

@@ -1,6 +1,8 @@
 import BenchSupport
 import Dispatch
+import Foundation
 import Quarry
+import Synchronization
 
 /// Rows 10.7 to 10.13: commits as a sequence, and states that stay.
 enum CommitWorkloads {
@@ -21,28 +23,26 @@ enum CommitWorkloads {
     private static func write(_ fixtures: Fixtures, readerCount: Int, keys: Bool) throws -> Workload {
         let pool = try makePool(fixtures)
         let reachedEnd = DispatchSemaphore(value: 0)
-        let readers = Readers(
-            (0..<readerCount).map { _ in
-                let iterator = pool.commits(keys: keys, bufferingAtMost: 100_000).makeAsyncIterator()
-                return Task {
-                    var commits = iterator
-                    // As `for await` does.
-                    while let commit = await commits.next(isolation: #isolation) {
-                        if commit.origin == "end" { reachedEnd.signal() }
-                    }
-                }
-            })
+        let readers = (0..<readerCount).map { _ in
+            Reader(of: pool.commits(keys: keys, bufferingAtMost: 100_000)) { reachedEnd.signal() }
+        }
+        let written = Count()
         return Workload(
             .sync { range in
                 for _ in range {
                     try pool.write { db in try db.cachedStatement(sql: BenchSQL.raiseObserved).execute() }
                 }
-                return withExtendedLifetime(readers) { range.count }
+                written.add(range.count)
+                return range.count
             },
             finish: {
                 let score = try finish(pool)
+                written.add(1)
                 for _ in 0..<readerCount { reachedEnd.wait() }
                 return score
+            },
+            settle: {
+                for reader in readers { reader.waitUntilRead(written.value) }
             })
     }
 
@@ -93,11 +93,37 @@ enum CommitWorkloads {
     }
 }
 
-/// Tasks that end with the workload.
-private final class Readers: Sendable {
-    private let tasks: [Task<Void, Never>]
+/// A task that reads commits, and ends with the workload.
+private final class Reader: Sendable {
+    private let task: Task<Void, Never>
+    private let count: Count
 
-    init(_ tasks: [Task<Void, Never>]) { self.tasks = tasks }
+    init(of commits: DatabaseCommits, atEnd reachEnd: @escaping @Sendable () -> Void) {
+        let count = Count()
+        let iterator = commits.makeAsyncIterator()
+        self.count = count
+        task = Task {
+            var commits = iterator
+            // As `for await` does.
+            while let commit = await commits.next(isolation: #isolation) {
+                count.add(1)
+                if commit.origin == "end" { reachEnd() }
+            }
+        }
+    }
 
-    deinit { for task in tasks { task.cancel() } }
+    deinit { task.cancel() }
+
+    func waitUntilRead(_ written: Int) {
+        while count.value < written { sched_yield() }
+    }
+}
+
+/// A number of commits.
+private final class Count: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .acquiring) }
+
+    func add(_ commits: Int) { number.add(commits, ordering: .releasing) }
 }
