@@ -104,8 +104,8 @@ package struct AllocationThreshold: Sendable {
         // Chance decides how many fetches run meanwhile: 8.1 blocks without one, and 5.4 more for each batch of them.
         "10.6": .init(14, isChance: true),
         "10.6p": .init(30, isChance: true),
-        // Each subscriber reads each commit before the next: the most that it can allocate. While writes follow closely,
-        // it takes several at once. A wake-up at times finds more to reuse: one count in a hundred is chance.
+        // Each subscriber reads each commit before the next: the most that it can allocate. While writes follow
+        // closely, it takes several at once. At times a wake-up finds more to reuse: a hundredth is chance.
         "10.7": .init(16.2, isChance: true),
         "10.8": .init(72, isChance: true),
         "10.9": .init(543, isChance: true),
