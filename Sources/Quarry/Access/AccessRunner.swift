@@ -338,7 +338,7 @@ package final class AccessRunner: Sendable {
     ) throws -> T {
         var start: UInt64 = 0
         defer {
-            let duration = start == 0 ? nil : SystemClock.monotonicNanoseconds() - start
+            let duration = start == 0 ? nil : group.clock.now - start
             admission.lock()
             admission.contents.pointee.inlineReadDidEnd(duration)
             admission.unlock()
@@ -347,10 +347,10 @@ package final class AccessRunner: Sendable {
             switch request.kind {
             case .read, .pinnedRead:
                 try Self.beginWithoutWaiting(db)
-                start = SystemClock.monotonicNanoseconds()
+                start = group.clock.now
                 return try AccessRequest.Kind.begunRead.run(db, body)
             case .bare, .begunRead, .snapshotRead, .write:
-                start = SystemClock.monotonicNanoseconds()
+                start = group.clock.now
                 return try request.kind.run(db, body)
             }
         }
@@ -373,9 +373,9 @@ package final class AccessRunner: Sendable {
     }
 
     private func measured<T>(_ body: () throws -> T) rethrows -> T {
-        let start = SystemClock.monotonicNanoseconds()
+        let start = group.clock.now
         defer {
-            let duration = SystemClock.monotonicNanoseconds() - start
+            let duration = group.clock.now - start
             admission.withLock { $0.record(duration) }
         }
         return try body()
@@ -397,7 +397,7 @@ package final class AccessRunner: Sendable {
         guard placement != .offloaded, inlineCount.wrappingAdd(1, ordering: .relaxed).newValue % 16 == 0,
             !WorkerThreads.isCurrentThread
         else { return false }
-        let now = SystemClock.monotonicNanoseconds()
+        let now = group.clock.now
         // Yielding may wake a thread, which costs as much as several reads.
         guard now &- lastYield.load(ordering: .relaxed) > 500_000 else { return false }
         lastYield.store(now, ordering: .relaxed)

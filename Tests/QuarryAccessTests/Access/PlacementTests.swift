@@ -70,16 +70,16 @@ import Testing
 
     /// Reads run inline while they are short, and elsewhere after some long ones.
     @Test(arguments: [WriterKind.fileQueue, .pool]) func measuredReads(_ kind: WriterKind) async throws {
-        let writer = try kind.make(folder)
+        let clock = ManualMonotonicClock()
+        var configuration = Configuration()
+        configuration.monotonicClock = clock.monotonicClock
+        let writer = try kind.make(folder, configuration)
         let runner = (writer as? DatabasePool)?.readers ?? (writer as? DatabaseQueue)?.runner
         let readers = try #require(runner)
         for _ in 0..<200 { try await writer.read { _ in } }
         var longReads = 0
         while readers.readAdmission.average <= ReadAdmission.longestInline {
-            try await writer.read { _ in
-                let end = SystemClock.monotonicNanoseconds() + 2_000_000
-                while SystemClock.monotonicNanoseconds() < end {}
-            }
+            try await writer.read { _ in clock.advance(by: .milliseconds(2)) }
             longReads += 1
         }
         #expect(longReads > 0)
@@ -161,13 +161,12 @@ import Testing
         var configuration = Configuration()
         let count = max(1, CooperativePool.width / 2)
         configuration.maximumReaderCount = count + 1
+        let clock = ManualMonotonicClock()
+        configuration.monotonicClock = clock.monotonicClock
         let pool = try DatabasePool(path: folder.file("a.sqlite"), configuration: configuration)
         try await openReaders(of: pool, count + 1)
         while pool.readers.readAdmission.average <= 2 * ReadAdmission.longestInCrowd {
-            try await pool.read { _ in
-                let end = SystemClock.monotonicNanoseconds() + 400_000
-                while SystemClock.monotonicNanoseconds() < end {}
-            }
+            try await pool.read { _ in clock.advance(by: .microseconds(400)) }
         }
         let mayEnd = Step("the others may end")
         let others = try await threadsThatRead(pool, count, until: mayEnd)
@@ -184,15 +183,17 @@ import Testing
     /// of any of them are short again. A read that throws counts like another.
     @Test func longReadsOfOneDatabaseOfADirectory() async throws {
         struct OwnError: Error {}
-        let directory = try DatabaseDirectory(path: folder.path, maximumOpenCount: 2)
+        let clock = ManualMonotonicClock()
+        var configuration = Configuration()
+        configuration.monotonicClock = clock.monotonicClock
+        let directory = try DatabaseDirectory(path: folder.path, configuration: configuration, maximumOpenCount: 2)
         let (a, b) = (try directory.database(named: "a").pool, try directory.database(named: "b").pool)
         for pool in [a, b] { try await openReaders(of: pool, 1) }
         #expect(try await !b.read { _ in Self.isOffloaded })
         while a.readers.readAdmission.average <= ReadAdmission.longestInline {
             await #expect(throws: OwnError.self) {
                 try await a.read { _ in
-                    let end = SystemClock.monotonicNanoseconds() + 2_000_000
-                    while SystemClock.monotonicNanoseconds() < end {}
+                    clock.advance(by: .milliseconds(2))
                     throw OwnError()
                 }
             }

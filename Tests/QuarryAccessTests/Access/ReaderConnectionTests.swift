@@ -127,24 +127,4 @@ import Testing
         try await releaser.value
         #expect(pool.readers.group.connectionCount == 0)
     }
-
-    /// A group that looks for idle connections drops those that nobody has had since it looked before.
-    @Test func idleReadersGo() async throws {
-        let path = folder.file("a.sqlite")
-        _ = try makePool()
-        let group = ConnectionGroup(
-            "a reader", capacity: 3, limits: .init(), idleClock: IdleClock(seconds: 0.001),
-            open: Configuration().readerOpener(path: path, core: DatabaseCore(isShared: true, .system)))
-        try await onOwnThread {
-            let lease = try group.lease()
-            let other = try group.lease()
-            group.release(lease)
-            group.release(other)
-        }
-        try await until("both connections have gone") { group.connectionCount == 0 }
-        let lease = try await onOwnThread { try group.lease() }
-        #expect(group.connectionCount == 1)
-        group.release(lease)
-        try await until("the connection has gone") { group.connectionCount == 0 }
-    }
 }

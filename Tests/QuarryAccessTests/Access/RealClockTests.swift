@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-/// Timeouts by the system's clock: they come, however late. Other tests of timeouts move a clock of their own.
+/// Timeouts and timers by the system's clock: they come, however late. Other tests move a clock of their own.
 @Suite(.timeLimit(.minutes(5))) struct RealClockTests {
     let folder: TemporaryFolder
 
@@ -81,5 +81,25 @@ import Testing
         try await runs.reached(by: read)
         try await form.close(queue, Self.short, interruptionTimeout: .seconds(600)).value
         await expectError(.SQLITE_INTERRUPT) { try await read.value }
+    }
+
+    /// A group that looks for idle connections drops those that nobody has had since it looked before.
+    @Test func idleReadersGo() async throws {
+        let path = folder.file("a.sqlite")
+        _ = try DatabasePool(path: path)
+        let group = ConnectionGroup(
+            "a reader", capacity: 3, limits: .init(), idleClock: IdleClock(seconds: 0.001),
+            open: Configuration().readerOpener(path: path, core: DatabaseCore(isShared: true, .system)))
+        try await onOwnThread {
+            let lease = try group.lease()
+            let other = try group.lease()
+            group.release(lease)
+            group.release(other)
+        }
+        try await until("both connections have gone") { group.connectionCount == 0 }
+        let lease = try await onOwnThread { try group.lease() }
+        #expect(group.connectionCount == 1)
+        group.release(lease)
+        try await until("the connection has gone") { group.connectionCount == 0 }
     }
 }

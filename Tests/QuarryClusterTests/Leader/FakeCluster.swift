@@ -1,5 +1,6 @@
 import QuarryClusterWire
 import QuarryTestSupport
+import Testing
 
 @testable import QuarryCluster
 
@@ -100,4 +101,24 @@ final class Connections: Sendable {
             return try NodeLink(to: address, until: deadline, waker: waker)
         }
     }
+}
+
+/// Opens the database "app", and returns the leader and the number of the database.
+@discardableResult
+func openLeader(
+    _ finder: LeaderFinder, until deadline: @escaping @Sendable () -> UInt64 = farDeadline, waker: Waker? = nil
+) async throws -> (leader: NodeAddress, database: UInt32) {
+    try await onOwnThread {
+        let (link, database) = try finder.openLeader(
+            database: "app", clientID: 5, until: deadline(), waker: waker ?? Waker())
+        #expect(!link.isDead)
+        return (link.address, database)
+    }
+}
+
+/// The error of opening the database.
+func errorOfOpening(
+    _ finder: LeaderFinder, until deadline: @escaping @Sendable () -> UInt64, waker: Waker? = nil
+) async throws -> LinkError {
+    try await #require(throws: LinkError.self) { try await openLeader(finder, until: deadline, waker: waker) }
 }

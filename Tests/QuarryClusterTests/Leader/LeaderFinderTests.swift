@@ -8,41 +8,12 @@ import Testing
 @Suite struct LeaderFinderTests {
     private let connections = Connections()
 
-    /// Opens the database "app", and returns the leader and the number of the database.
-    @discardableResult
-    private func open(
-        _ finder: LeaderFinder, until deadline: @escaping @Sendable () -> UInt64 = farDeadline, waker: Waker? = nil
-    ) async throws -> (leader: NodeAddress, database: UInt32) {
-        try await onOwnThread {
-            let (link, database) = try finder.openLeader(
-                database: "app", clientID: 5, until: deadline(), waker: waker ?? Waker())
-            #expect(!link.isDead)
-            return (link.address, database)
-        }
-    }
-
-    /// The error of opening the database.
-    private func errorOfOpening(
-        _ finder: LeaderFinder, until deadline: @escaping @Sendable () -> UInt64, waker: Waker? = nil
-    ) async throws -> LinkError {
-        try await #require(throws: LinkError.self) { try await open(finder, until: deadline, waker: waker) }
-    }
-
-    /// Expects that no leader is found. A busy machine may need more time than the first deadline leaves.
-    private func expectNoLeader(_ nodes: [NodeAddress], _ report: String) async throws {
-        var error: LinkError?
-        for time in [50, 500, 5_000, 50_000] as [UInt64] where error != .noLeader(report) {
-            error = try await errorOfOpening(connections.finder(nodes)) { milliseconds(time) }
-        }
-        #expect(error == .noLeader(report))
-    }
-
     @Test func theLeaderIsFoundByAHint() async throws {
         let cluster = try FakeCluster(count: 3)
         defer { cluster.stop() }
         cluster.elect(2)
         let finder = connections.finder(cluster.addresses)
-        let (leader, database) = try await open(finder)
+        let (leader, database) = try await openLeader(finder)
         #expect(leader == cluster.addresses[2])
         #expect(database == 12)
         #expect(cluster.takeRequests(0) == [.leader])
@@ -52,7 +23,7 @@ import Testing
 
         // The second session asks the leader only, and not for the members.
         _ = connections.take()
-        try await open(finder)
+        try await openLeader(finder)
         #expect(connections.take() == [cluster.addresses[2]])
         #expect(cluster.takeRequests(2) == [.leader, .client(id: 5), .open(name: "app")])
     }
@@ -69,7 +40,7 @@ import Testing
             connection.untilClosed()
         }
         defer { node.stop() }
-        #expect(try await open(LeaderFinder([node.address])).database == 3)
+        #expect(try await openLeader(LeaderFinder([node.address])).database == 3)
     }
 
     @Test func twoLeadersInTurn() async throws {
@@ -77,7 +48,7 @@ import Testing
         defer { cluster.stop() }
         cluster.elect(0)
         let finder = LeaderFinder(cluster.addresses)
-        #expect(try await open(finder).leader == cluster.addresses[0])
+        #expect(try await openLeader(finder).leader == cluster.addresses[0])
         cluster.stop(0)
         // Followers name the dead leader until they elect another one.
         cluster.answer { _, request in
@@ -87,7 +58,7 @@ import Testing
             return .server(id: 1, address: cluster.addresses[0].description)
         }
         _ = cluster.takeRequests(1)
-        #expect(try await open(finder).leader == cluster.addresses[1])
+        #expect(try await openLeader(finder).leader == cluster.addresses[1])
         #expect(cluster.takeRequests(1).contains(.cluster))
         #expect(finder.candidates.last == cluster.addresses[0])
     }
@@ -98,11 +69,11 @@ import Testing
         cluster.elect(0)
         cluster.setMembers(cluster.addresses)
         let finder = LeaderFinder([cluster.addresses[0]])
-        try await open(finder)
+        try await openLeader(finder)
         #expect(finder.candidates == cluster.addresses)
         cluster.stop(0)
         cluster.elect(2)
-        #expect(try await open(finder).leader == cluster.addresses[2])
+        #expect(try await openLeader(finder).leader == cluster.addresses[2])
     }
 
     @Test func aFailedQuestionForMembersIsIgnored() async throws {
@@ -111,7 +82,7 @@ import Testing
         cluster.elect(0)
         cluster.answer { _, request in request == .cluster ? .failure(code: 1, message: "unknown format") : nil }
         let finder = LeaderFinder(cluster.addresses)
-        try await open(finder)
+        try await openLeader(finder)
         #expect(finder.candidates == cluster.addresses)
     }
 
@@ -128,22 +99,10 @@ import Testing
         }
         defer { node.stop() }
         let finder = connections.finder([node.address])
-        #expect(try await open(finder).database == 3)
+        #expect(try await openLeader(finder).database == 3)
         #expect(connections.take() == [node.address, node.address])
-        try await open(finder)
+        try await openLeader(finder)
         #expect(connections.take() == [node.address])
-    }
-
-    @Test func allNodesAreDown() async throws {
-        let ports = try [DeadPort(), DeadPort()]
-        try await expectNoLeader(
-            ports.map(\.address),
-            """
-            Node \(ports[0].address) refused the connection: no process listens there. \
-            Node \(ports[1].address) refused the connection: no process listens there.
-            """)
-        // Without waits, there would be thousands of attempts.
-        #expect(connections.take().count < 200)
     }
 
     @Test func noNodesAtAll() async throws {
@@ -159,18 +118,7 @@ import Testing
             if request == .leader, count.increment() == 5 { cluster.elect(1) }
             return nil
         }
-        #expect(try await open(LeaderFinder(cluster.addresses)).leader == cluster.addresses[1])
-    }
-
-    @Test func aCycleOfHintsEndsAtTheDeadline() async throws {
-        let cluster = try FakeCluster(count: 2)
-        defer { cluster.stop() }
-        let (a, b) = (cluster.addresses[0], cluster.addresses[1])
-        cluster.name(b, at: 0)
-        cluster.name(a, at: 1)
-        try await expectNoLeader(
-            cluster.addresses,
-            "Node \(a) names \(b) as the leader. Node \(b) names \(a) as the leader.")
+        #expect(try await openLeader(LeaderFinder(cluster.addresses)).leader == cluster.addresses[1])
     }
 
     /// A leader that lost its majority names itself until it notices.
@@ -185,7 +133,7 @@ import Testing
             index == 0 && request == .open(name: "app") ? .failure(code: code, message: "not leader") : nil
         }
         let finder = LeaderFinder(cluster.addresses)
-        #expect(try await open(finder).leader == b)
+        #expect(try await openLeader(finder).leader == b)
         #expect(finder.candidates == [b, a])
     }
 
@@ -195,11 +143,11 @@ import Testing
         let (a, b) = (cluster.addresses[0], cluster.addresses[1])
         cluster.elect(0)
         let finder = LeaderFinder(cluster.addresses)
-        try await open(finder)
+        try await openLeader(finder)
         finder.leaderFailed(a)
         #expect(finder.lastLeader == nil)
         cluster.name(b, at: 1)
-        #expect(try await open(finder).leader == b)
+        #expect(try await openLeader(finder).leader == b)
     }
 
     @Test func theLeaderRefusesTheDatabase() async throws {
@@ -227,40 +175,6 @@ import Testing
             }
         }
         #expect(error.description.hasPrefix("The request can't be sent: OPEN: "))
-    }
-
-    @Test func nodesThatAnswerNonsenseAreReported() async throws {
-        let cluster = try FakeCluster(count: 3)
-        defer { cluster.stop() }
-        cluster.answer { index, _ in
-            switch index {
-            case 0: .empty
-            case 1: .server(id: 1, address: "@1")
-            default: .failure(code: 1, message: "starting")
-            }
-        }
-        try await expectNoLeader(
-            cluster.addresses,
-            """
-            Node \(cluster.addresses[0]) violated the protocol: it responded to LEADER with EMPTY. \
-            Node \(cluster.addresses[1]) violated the protocol: it names a leader whose address is invalid: \
-            "@1" is no address of a node, such as 10.0.0.1:9000: the port is missing. \
-            Node \(cluster.addresses[2]) responded with error 1: starting
-            """)
-    }
-
-    @Test func aDeadNodeThatIsListedFirstCostsOneSearch() async throws {
-        let dead = try FullListener()
-        let cluster = try FakeCluster(count: 2)
-        defer { cluster.stop() }
-        cluster.elect(0)
-        let finder = connections.finder([dead.address] + cluster.addresses)
-        // The dead node takes half of the time at most, and a second.
-        #expect(try await open(finder).leader == cluster.addresses[0])
-        #expect(connections.take() == [dead.address, cluster.addresses[0]])
-        finder.leaderFailed(cluster.addresses[0])
-        #expect(try await open(finder).leader == cluster.addresses[0])
-        #expect(connections.take() == [cluster.addresses[1], cluster.addresses[0]])
     }
 
     @Test func theWakerEndsASearch() async throws {

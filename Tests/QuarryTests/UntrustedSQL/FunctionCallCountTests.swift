@@ -158,8 +158,10 @@ import Testing
         policy.maximumExpressionDepth = 1_000
         let calls = Array(repeating: "(name LIKE '%_00000000000000000000000000000000000000000000001')", count: 100)
         let sql = "SELECT \(calls.joined(separator: " + ")) FROM player ORDER BY 1"
-        let queue = try players()
+        let clock = ManualMonotonicClock()
+        let queue = try players(clock)
         try queue.write { db in try db.execute(sql: "UPDATE player SET name = hex(zeroblob(49999)) || id") }
+        clock.startTicking()
         expectError(.SQLITE_INTERRUPT) { try queue.fetchUntrusted(sql, policy: policy) }
     }
 }
