@@ -12,9 +12,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Quarry", targets: ["Quarry"]),
+        .library(name: "QuarryCJKTokenizer", targets: ["QuarryCJKTokenizer"]),
         .library(name: "QuarryCaching", targets: ["QuarryCaching"]),
         .library(name: "QuarryChangesets", targets: ["QuarryChangesets"]),
         .library(name: "QuarryDocuments", targets: ["QuarryDocuments"]),
+        .library(name: "QuarryIncrementalWrites", targets: ["QuarryIncrementalWrites"]),
         .library(name: "QuarryOutbox", targets: ["QuarryOutbox"]),
         .library(name: "QuarryRecovery", targets: ["QuarryRecovery"]),
         .library(name: "QuarryShared", targets: ["QuarryShared"]),
@@ -40,12 +42,19 @@ let package = Package(
         .target(name: "Quarry", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
 
         // Products of their own: programs that don't use them don't build them.
+        // A tokenizer for full-text search in Chinese, Japanese and Korean.
+        .target(name: "QuarryCJKTokenizer", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
         // Tables whose last used records are in memory.
         .target(name: "QuarryCaching", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
         // The changes of rows as values: recorded, applied to another database, taken back.
         .target(name: "QuarryChangesets", dependencies: ["QuarryCore"], swiftSettings: settings),
         // Documents by collection and key.
-        .target(name: "QuarryDocuments", dependencies: ["Quarry"], swiftSettings: settings),
+        .target(
+            name: "QuarryDocuments", dependencies: ["Quarry", "QuarryIncrementalWrites"], swiftSettings: settings),
+        // Long writes in steps, and sequences of records.
+        .target(
+            name: "QuarryIncrementalWrites", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"],
+            swiftSettings: settings),
         // Messages that are written with a change and delivered afterwards.
         .target(name: "QuarryOutbox", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
         // Restorations, folders of backups and their schedules; damaged files, and what is read from those.
@@ -56,7 +65,7 @@ let package = Package(
         // Tables that records declare, and their synchronization with a database.
         .target(
             name: "QuarryTableSchemas", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
-        // Tables whose verbs have a database.
+        // Tables whose verbs have a database, and joins of tables without an association.
         .target(name: "QuarryTables", dependencies: ["Quarry", "QuarryCore", "QuarrySQL"], swiftSettings: settings),
         // Queries that users write, within the bounds of a policy.
         .target(name: "QuarryUntrustedSQL", dependencies: ["Quarry", "QuarryCore"], swiftSettings: settings),
@@ -78,8 +87,8 @@ let package = Package(
         .executableTarget(
             name: "QuarryTestProcess",
             dependencies: [
-                "CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryReplica",
-                "QuarryShared",
+                "CFaultMalloc", "Quarry", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryOutbox",
+                "QuarryRecovery", "QuarryReplica", "QuarryShared",
             ],
             path: "Tests/QuarryTestProcess",
             swiftSettings: settings),
@@ -113,7 +122,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Quarry", "QuarryCluster", "QuarryClusterWire", "QuarryRecovery",
+                "Quarry", "QuarryCJKTokenizer", "QuarryCluster", "QuarryClusterWire", "QuarryRecovery",
             ],
             path: "Tests/Fuzzing/Sources/FuzzProperties", swiftSettings: settings),
         .testTarget(
@@ -128,7 +137,8 @@ let package = Package(
             name: "QuarryAccessTests",
             dependencies: [
                 "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
-                "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport", "QuarryUntrustedSQL",
+                "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
+                "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
@@ -136,8 +146,8 @@ let package = Package(
         .testTarget(
             name: "QuarryRecordsTests",
             dependencies: [
-                "Quarry", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarrySQL",
-                "QuarryTestSupport",
+                "Quarry", "QuarryCJKTokenizer", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
+                "QuarrySQL", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -153,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "QuarrySharedTests",
             dependencies: [
-                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryRecovery",
-                "QuarryShared", "QuarryTestSupport",
+                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryIncrementalWrites",
+                "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -162,15 +172,18 @@ let package = Package(
         .testTarget(
             name: "QuarryTests",
             dependencies: [
-                "CSQLite", "FuzzProperties", "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCore",
-                "QuarryExpectations", "QuarryFixtures", "QuarryOutbox", "QuarryRecovery", "QuarryShared",
-                "QuarryTableSchemas", "QuarryTables", "QuarryTestSupport", "QuarryUntrustedSQL",
+                "CSQLite", "FuzzProperties", "Quarry", "QuarryCJKTokenizer", "QuarryCaching", "QuarryChangesets",
+                "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryIncrementalWrites", "QuarryOutbox",
+                "QuarryRecovery", "QuarryShared", "QuarryTableSchemas", "QuarryTables", "QuarryTestSupport",
+                "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
         .testTarget(
             name: "QuarryDocumentsTests",
-            dependencies: ["Quarry", "QuarryCaching", "QuarryDocuments", "QuarryTestSupport"],
+            dependencies: [
+                "Quarry", "QuarryCaching", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryTestSupport",
+            ],
             swiftSettings: settings),
 
         // A node that speaks dqlite's protocol over a file, with faults at chosen requests.
@@ -181,8 +194,8 @@ let package = Package(
             name: "QuarryClusterTests",
             dependencies: [
                 "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCluster", "QuarryClusterTestSupport",
-                "QuarryClusterWire", "QuarryCore", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryTables",
-                "QuarryTestSupport", "QuarryUntrustedSQL",
+                "QuarryClusterWire", "QuarryCore", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryOutbox",
+                "QuarryRecovery", "QuarryTables", "QuarryTestSupport", "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
@@ -198,8 +211,8 @@ let package = Package(
         .testTarget(
             name: "QuarryFaultTests",
             dependencies: [
-                "Quarry", "QuarryDocuments", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestProcess",
-                "QuarryTestSupport",
+                "Quarry", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery",
+                "QuarryShared", "QuarryTestProcess", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 

@@ -48,6 +48,7 @@ let package = Package(
             dependencies: [
                 "BenchSupport", .product(name: "Quarry", package: "Quarry"),
                 .product(name: "QuarryCaching", package: "Quarry"),
+                .product(name: "QuarryIncrementalWrites", package: "Quarry"),
             ],
             swiftSettings: settings + [.define("BENCH_QUARRY")]),
 

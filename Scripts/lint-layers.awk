@@ -30,10 +30,12 @@ BEGIN {
     for (i in names) coreMayImport[names[i]] = 1
     allow("QuarrySQL", "QuarryCore")
     allow("Quarry", "QuarryCore QuarrySQL")
-    split("QuarryCaching QuarryDocuments QuarryOutbox QuarryRecovery QuarryShared QuarryTableSchemas QuarryTables " \
-        "QuarryUntrustedSQL", names, " ")
+    split("QuarryCaching QuarryDocuments QuarryIncrementalWrites QuarryOutbox QuarryRecovery QuarryShared " \
+        "QuarryTableSchemas QuarryTables QuarryUntrustedSQL", names, " ")
     for (i in names) allow(names[i], "Quarry QuarryCore QuarrySQL")
     allow("QuarryChangesets", "QuarryCore")
+    allow("QuarryCJKTokenizer", "QuarryCore QuarrySQL")
+    allow("QuarryDocuments", "QuarryIncrementalWrites")
     allow("QuarryCluster", "Quarry QuarryCore QuarryClusterWire")
     split("Primitives SwiftLayout Handles Values Conversions Statements Rows Fetching Errors", names, " ")
     for (i in names) isHotFolder["Sources/QuarryCore/" names[i]] = 1
@@ -174,8 +176,8 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(Changesets|Recovery|TableSchemas)?\/Foundation\//) {
-        report(FNR, "foundation-import", "only folders Foundation of Quarry and of three products import " module)
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(CJKTokenizer|Changesets|Recovery|TableSchemas)?\/Foundation\//) {
+        report(FNR, "foundation-import", "only folders Foundation of Quarry and of four products import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
     } else if (target != "QuarryCore" && module ~ /^(Quarry|CSQLite)/ && !((target, module) in mayImport)) {

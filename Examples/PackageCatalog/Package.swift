@@ -26,6 +26,7 @@ let package = Package(
             name: "PackageCatalog",
             dependencies: [
                 .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryIncrementalWrites", package: "Quarry"),
                 .product(name: "QuarryRecovery", package: "Quarry"),
                 .product(name: "QuarryCluster", package: "Quarry"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -44,6 +45,7 @@ let package = Package(
             name: "PackageCatalogTests",
             dependencies: [
                 "PackageCatalog", "catalog", .product(name: "Quarry", package: "Quarry"),
+                .product(name: "QuarryIncrementalWrites", package: "Quarry"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

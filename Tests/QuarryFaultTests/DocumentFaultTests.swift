@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryDocuments
+import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Quarry
 import QuarryDocuments
+import QuarryIncrementalWrites
 
 /// The documents of a process that is killed: an object of two versions, an index, a full-text index, metadata.
 struct KilledDocuments {

@@ -1,5 +1,6 @@
 // Joins of three tables with conditions and an order in one expression.
 import Quarry
+import QuarryTables
 
 struct Team: FetchableRecord, TableRecord {
     enum Columns {

@@ -1,6 +1,7 @@
 import BenchSupport
 import Foundation
 import Quarry
+import QuarryIncrementalWrites
 import Synchronization
 
 /// Rows 13: the import of the example, with its calls of the library.

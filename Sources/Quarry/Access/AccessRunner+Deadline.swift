@@ -11,7 +11,7 @@ extension AccessRunner {
             return try Self.delivering(traced.trace) { try perform(traced, until: deadline, body) }
         }
         guard deadline.hasTime else { throw deadline.hasNoTime }
-        let lease = try group.lease(until: deadline, request.trace)
+        let lease = try group.lease(.user, request.trace, until: deadline)
         defer { group.release(lease) }
         return try lease.withDatabase { db in
             try Self.frame(db, AccessToken(deadline: deadline), trace: request.trace, kind: request.kind, body)

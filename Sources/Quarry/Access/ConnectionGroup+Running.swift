@@ -14,7 +14,7 @@ extension ConnectionGroup {
     var accessCount: Int { state.withLock { $0.machine.leasedCount + $0.machine.waiterCount } }
 
     /// The number of waiting accesses of the program, and of barriers: closing is one.
-    var programWaiterCount: Int { state.withLock { $0.machine.programWaiterCount } }
+    package var programWaiterCount: Int { state.withLock { $0.machine.programWaiterCount } }
 
     /// The accesses that run.
     var runningAccesses: [RunningAccess] {

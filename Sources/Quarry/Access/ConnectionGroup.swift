@@ -70,7 +70,7 @@ package final class ConnectionGroup: Sendable {
     let name: String
     let limits: Limits
     /// The clock of waits.
-    var clock: MonotonicClock { limits.clock }
+    package var clock: MonotonicClock { limits.clock }
     let state: Lock<State>
     /// Opens a connection. Released after the connections: a `PoolOpener`, which it holds, ends when they are closed.
     private let open: @Sendable () throws -> Database
@@ -138,27 +138,31 @@ package final class ConnectionGroup: Sendable {
 
     /// Waits for a connection on this thread.
     @inline(__always)
-    func lease(_ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil) throws -> Lease {
-        if let lease = try leaseNow() { return lease }
-        return try leaseLater(origin, trace, nil)
-    }
-
-    /// Waits for a connection on this thread, until a deadline.
-    func lease(until deadline: AccessDeadline, _ trace: AccessTrace? = nil) throws -> Lease {
-        if let lease = try leaseNow() { return lease }
-        return try leaseLater(.user, trace, deadline)
+    func lease(
+        _ origin: AccessRequest.Origin = .user, _ trace: AccessTrace? = nil, until deadline: AccessDeadline? = nil
+    ) throws -> Lease {
+        if origin != .continuation, let lease = try leaseNow() { return lease }
+        return try leaseLater(origin, trace, deadline)
     }
 
     @inline(never)
     private func leaseLater(_ origin: AccessRequest.Origin, _ trace: AccessTrace?, _ deadline: AccessDeadline?) throws
         -> Lease
     {
-        // Most accesses take less time than falling asleep and waking up.
-        for _ in 0..<Self.spinCount {
-            SystemClock.pause()
-            if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
+        if origin == .continuation {
+            // It overtakes nobody: a connection that was just released is for those who wait for it. A thread that has
+            // a connection would wait for it forever.
+            if ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+        } else {
+            // Most accesses take less time than falling asleep and waking up.
+            for _ in 0..<Self.spinCount {
+                SystemClock.pause()
+                if hasIdle.load(ordering: .relaxed), let lease = try leaseNow() { return lease }
+            }
         }
-        let (grant, arrival) = try wait(for: .connection, origin, trace, deadline: deadline)
+        let (grant, arrival) = try wait(
+            for: .connection, origin, trace, deadline: deadline,
+            as: origin == .continuation ? .offloadedTask : .thread)
         return try take(grant, arrival: arrival)
     }
 
@@ -335,27 +339,18 @@ package final class ConnectionGroup: Sendable {
         }
     }
 
-    /// A connection for a task, or the waiter for one.
-    enum LeaseOrWaiter: Sendable {
-        case lease(Lease)
-        /// The task has to wait, or to open a connection.
-        case waiter(TaskWaiter)
-    }
-
     /// A connection for a task, if one is available immediately, or in less time than suspending the task takes.
     func leaseAtOnce() -> Lease? {
-        if let lease = idleLease() { return lease }
+        if let lease = leaseIfIdle(.inlineTask) { return lease }
         for _ in 0..<Self.taskSpinCount {
             SystemClock.pause()
-            if hasIdle.load(ordering: .relaxed), let lease = idleLease() { return lease }
+            if hasIdle.load(ordering: .relaxed), let lease = leaseIfIdle(.inlineTask) { return lease }
         }
         return nil
     }
 
     /// How often a task looks for a connection: about half a microsecond.
     private static let taskSpinCount = CooperativePool.width > 1 ? 5 : 0
-
-    private func idleLease() -> Lease? { leaseIfIdle(.inlineTask) }
 
     /// A connection that is idle now.
     func leaseIfIdle(_ waiterKind: Machine.WaiterKind) -> Lease? {
@@ -386,12 +381,6 @@ package final class ConnectionGroup: Sendable {
         case .lease(let lease): lease
         case .waiter(let waiter): try take(await grant(waiter), arrival: waiter.arrival)
         }
-    }
-
-    /// A connection, or the slot to open one in.
-    enum LeaseOrSlot {
-        case lease(Lease)
-        case toOpen(Machine.Grant, arrival: UInt64?)
     }
 
     /// Waits for a task's connection, but doesn't open one: that reads the disk, and may wait for a lock.

@@ -149,3 +149,18 @@ final class TaskWaiter: LeaseWaiter, TaskExecutor {
         return outcome
     }
 }
+
+extension ConnectionGroup {
+    /// A connection for a task, or the waiter for one.
+    enum LeaseOrWaiter: Sendable {
+        case lease(Lease)
+        /// The task has to wait, or to open a connection.
+        case waiter(TaskWaiter)
+    }
+
+    /// A connection, or the slot to open one in.
+    enum LeaseOrSlot {
+        case lease(Lease)
+        case toOpen(Machine.Grant, arrival: UInt64?)
+    }
+}

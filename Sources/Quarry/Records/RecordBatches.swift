@@ -105,7 +105,7 @@ extension MutablePersistableRecord {
     /// Inserts records in a transaction that the caller rolls back if one fails.
     ///
     /// - parameter index: the number of inserted records, if one fails.
-    static func insertStep(
+    package static func insertStep(
         _ db: Database, _ records: [Self], onConflict conflictResolution: Database.ConflictResolution?,
         columns: [String]?, table: String?, _ index: inout Int
     ) throws -> Int {
@@ -175,7 +175,7 @@ extension MutablePersistableRecord {
     /// Upserts records in a transaction that the caller rolls back if one fails.
     ///
     /// - parameter index: the number of upserted records, if one fails.
-    static func upsertStep(
+    package static func upsertStep(
         _ db: Database, _ records: [Self], table: String?, _ index: inout Int
     ) throws -> Int {
         var plan = try BatchPlan(self, table, db) { $0.upsertKind }

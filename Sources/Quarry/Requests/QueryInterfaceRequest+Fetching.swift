@@ -50,7 +50,7 @@ extension QueryInterfaceRequest: FetchRequest {
 
 extension Database {
     /// The statement of a query with joins or prefetches, the indexes of its columns, and its prefetches.
-    func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
+    package func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
         let fetch = PrefetchingFetch(self)
         let plan = try RequestLayout(query, self, singleRow: singleRow, fetch: fetch)
         guard let prefetches = plan.prefetches else { return plan.rows }

@@ -1,5 +1,6 @@
 public import Quarry
 import QuarryCore
+public import QuarryIncrementalWrites
 
 extension DocumentCollection {
     /// The collection with a version of its objects' type: documents are stored with it.

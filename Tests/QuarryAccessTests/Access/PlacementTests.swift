@@ -186,7 +186,7 @@ import Testing
         let clock = ManualMonotonicClock()
         var configuration = Configuration()
         configuration.monotonicClock = clock.monotonicClock
-        let directory = try DatabaseDirectory(path: folder.path, configuration: configuration, maximumOpenCount: 2)
+        let directory = try DatabaseDirectory(path: folder.path, maximumOpenCount: 2, configuration: configuration)
         let (a, b) = (try directory.database(named: "a").pool, try directory.database(named: "b").pool)
         for pool in [a, b] { try await openReaders(of: pool, 1) }
         #expect(try await !b.read { _ in Self.isOffloaded })

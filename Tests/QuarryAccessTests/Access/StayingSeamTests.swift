@@ -1,5 +1,6 @@
 import QuarryCore
 import QuarryFixtures
+import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 

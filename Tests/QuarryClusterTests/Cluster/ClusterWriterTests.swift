@@ -3,6 +3,7 @@ import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
 import QuarryDocuments
+import QuarryIncrementalWrites
 import QuarryOutbox
 import QuarryTables
 import QuarryTestSupport

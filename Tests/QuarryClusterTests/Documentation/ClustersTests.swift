@@ -3,6 +3,7 @@ import QuarryChangesets
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
+import QuarryIncrementalWrites
 import QuarryRecovery
 import QuarryTestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Quarry
 import QuarryDocuments
+import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 

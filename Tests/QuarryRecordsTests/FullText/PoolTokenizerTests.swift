@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCJKTokenizer
 import QuarryTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCJKTokenizer
 import QuarryFixtures
 import QuarryTestSupport
 import Testing

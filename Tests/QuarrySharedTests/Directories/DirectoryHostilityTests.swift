@@ -1,4 +1,5 @@
 import Foundation
+import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCJKTokenizer
 
 /// Patterns that are wrong, tokenizers that fail or are missing, settings that don't exist.
 extension BadInput {

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTables
 import Testing
 
 @Suite struct AssociationsSamples {

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryExpectations
+import QuarryIncrementalWrites
 import QuarryRecovery
 import QuarryShared
 import QuarryTableSchemas

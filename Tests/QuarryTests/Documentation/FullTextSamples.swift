@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCJKTokenizer
 import Testing
 
 struct Document: Codable, FetchableRecord, PersistableRecord {
@@ -117,7 +118,6 @@ final class SynonymTokenizer: FTS5WrapperTokenizer {
         var config = Configuration()
         config.prepareDatabase { db in
             db.add(tokenizer: SynonymTokenizer.self)
-            db.add(tokenizer: FTS5CJKTokenizer.self)
         }
         let dbQueue = try DatabaseQueue(configuration: config)
         try dbQueue.write { db in
@@ -134,9 +134,14 @@ final class SynonymTokenizer: FTS5WrapperTokenizer {
             let tokens = try tokenizer.tokenize(query: "Running dogs").map(\.token)  // ["run", "dog"]
             #expect(tokens == ["run", "dog"])
         }
-        try dbQueue.write { db in
-            try db.drop(table: "document")
+    }
 
+    @Test func chineseJapaneseAndKorean() throws {
+        var config = Configuration()
+        config.prepareDatabase { db in
+            db.add(tokenizer: FTS5CJKTokenizer.self)
+        }
+        try DatabaseQueue(configuration: config).write { db in
             try db.create(virtualTable: "document", using: FTS5()) { t in
                 t.tokenizer = .cjk()
                 t.column("title")

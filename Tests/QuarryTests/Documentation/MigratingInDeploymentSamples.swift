@@ -1,4 +1,5 @@
 import Quarry
+import QuarryIncrementalWrites
 import QuarryRecovery
 import QuarryTestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryIncrementalWrites
 import Testing
 
 @Suite struct TransactionsSamples {

@@ -161,7 +161,7 @@ import Testing
         let clock = ManualMonotonicClock()
         let queue = try players(clock)
         try queue.write { db in try db.execute(sql: "UPDATE player SET name = hex(zeroblob(49999)) || id") }
-        clock.startTicking()
+        clock.startTicking(.milliseconds(100))
         expectError(.SQLITE_INTERRUPT) { try queue.fetchUntrusted(sql, policy: policy) }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryIncrementalWrites
 import Synchronization
 import Testing
 

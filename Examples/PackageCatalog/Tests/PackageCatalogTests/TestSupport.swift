@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryIncrementalWrites
 import Subprocess
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryCJKTokenizer
 
 /// A text that is stored, and looked for: patterns of its words are accepted and find it, others are accepted as they
 /// are or refused, and the index stays whole.

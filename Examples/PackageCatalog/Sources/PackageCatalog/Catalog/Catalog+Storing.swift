@@ -1,4 +1,5 @@
 public import Quarry
+import QuarryIncrementalWrites
 import Synchronization
 
 extension Catalog {

@@ -1,4 +1,5 @@
 public import Quarry
+import QuarryIncrementalWrites
 
 /// The events of a running import.
 public enum ImportEvent: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import Quarry
 import QuarryFixtures
+import QuarryTables
 import QuarryTestSupport
 import Testing
 

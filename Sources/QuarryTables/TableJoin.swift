@@ -1,3 +1,4 @@
+public import Quarry
 public import QuarryCore
 public import QuarrySQL
 

@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryIncrementalWrites
 
 /// `writeIncrementally`: steps that share transactions, and let others write in between.
 @Suite(.timeLimit(.minutes(2))) struct IncrementalWriteTests {

@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryIncrementalWrites
 
 /// Asynchronous sequences that are written in chunks: their errors and ends, cancellation, accesses in between.
 @Suite(.timeLimit(.minutes(2))) struct BulkStreamTests {

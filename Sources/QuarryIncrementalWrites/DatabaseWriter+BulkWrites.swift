@@ -1,3 +1,4 @@
+public import Quarry
 public import QuarryCore
 
 // Writes of sequences, in steps of an incremental write.

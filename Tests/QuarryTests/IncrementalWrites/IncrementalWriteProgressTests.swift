@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryIncrementalWrites
 
 /// When an incremental write commits, without a database.
 @Suite struct IncrementalWriteProgressTests {

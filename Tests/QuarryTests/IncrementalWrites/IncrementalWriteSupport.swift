@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryIncrementalWrites
 
 /// The form of the call.
 enum IncrementalWriteForm: CaseIterable, Codable {

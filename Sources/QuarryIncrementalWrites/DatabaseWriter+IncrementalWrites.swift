@@ -1,3 +1,4 @@
+public import Quarry
 import QuarryCore
 
 extension DatabaseWriter {
@@ -80,7 +81,7 @@ extension AccessRunner {
         _ step: (IncrementalWriteStep) throws -> IncrementalWriteStep.Completion, didCommit: () throws -> Void
     ) throws {
         while !progress.isDone {
-            try performInLine(progress.nextRequest) { db in try progress.run(db, in: group, step) }
+            try perform(progress.nextRequest) { db in try progress.run(db, in: group, step) }
             progress.transactionDidCommit()
             try didCommit()
         }

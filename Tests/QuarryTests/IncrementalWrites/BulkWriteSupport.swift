@@ -2,6 +2,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryIncrementalWrites
 
 /// The form of a bulk write: of a sequence, on a thread or in a task, or of an asynchronous sequence.
 enum BulkWriteForm: CaseIterable, Codable {

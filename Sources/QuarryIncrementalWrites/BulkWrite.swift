@@ -1,3 +1,5 @@
+public import QuarryCore
+
 /// The part of a bulk write that is committed: the first elements of the sequence.
 ///
 /// ```swift

@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryIncrementalWrites
 
 /// Sequences of records that are inserted in steps: the counts, the errors, and the rows that remain.
 @Suite(.timeLimit(.minutes(2))) struct BulkWriteTests {
