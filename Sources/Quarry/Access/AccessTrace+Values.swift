@@ -12,19 +12,6 @@ extension DatabaseTraceEvent.AccessKind {
     }
 }
 
-extension Database {
-    /// The connection, as tracers see it; nil for one that belongs to no queue, pool or snapshot.
-    var tracedConnection: DatabaseTraceEvent.Connection? { connectionContext?.tracedConnection }
-
-    /// SQLite's plan of a statement whose arguments are unknown; nil if there is none.
-    func explanation(of sql: String) -> QueryPlan? {
-        let mayWait = !refusesToWait
-        refusesToWait = true
-        defer { refusesToWait = !mayWait }
-        return untraced { try? QueryPlan(ofSQL: sql, self) }
-    }
-}
-
 extension ConnectionGroup {
     /// The accesses that have connections, and their labels.
     var holders: [(connection: DatabaseTraceEvent.Connection, label: String?)] {

@@ -1,4 +1,4 @@
-public import QuarryCore
+package import QuarryCore
 import Synchronization
 
 /// The part of a database that its connections share: one object for each queue or pool, also for the snapshots of a
@@ -160,24 +160,5 @@ final class ConnectionContext: Sendable {
         TracerList.deliver(core, configuredTracers, .connections) { _ in .connectionClosed(tracedConnection) }
         // It may have been the last that kept its database from being closed.
         if role == .snapshot { core.gate?.mayBeIdle() }
-    }
-}
-
-extension Database {
-    /// The configuration of the connection. `readonly` is true if this connection can't write, as the readers of a
-    /// pool.
-    public var configuration: Configuration { connectionContext?.configuration ?? Configuration() }
-
-    /// The part of the database that its connections share; nil for a connection that belongs to no queue, pool or
-    /// snapshot.
-    package var core: DatabaseCore? { connectionContext?.core }
-
-    var connectionContext: ConnectionContext? { context as? ConnectionContext }
-
-    /// Opens another database for work on behalf of this one, prepared as its connections are.
-    package func openScratch(path: String) throws -> Database {
-        let scratch = try configuration.open(path: path, readonly: false)
-        if let core { try AccessRunner.frame(scratch, nil) { scratch in try core.setups.prepare(scratch) } }
-        return scratch
     }
 }

@@ -108,24 +108,6 @@ extension DatabaseWriter {
     }
 }
 
-extension Database {
-    /// Makes the database a copy of an empty one. It must not be in a transaction.
-    func erase() throws {
-        let empty = try Configuration().open(path: ":memory:", readonly: false)
-        try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
-    }
-
-    /// Copies a file into this database.
-    ///
-    /// - parameter followsTask: whether it is cancelled with the current task.
-    fileprivate func fill(fromPath path: String, followsTask: Bool) throws {
-        let file = try Configuration().open(path: path, readonly: true, followsTask: followsTask)
-        try AccessRunner.frame(file, nil, followsTask: followsTask, kind: .pinnedRead) { file in
-            try file.backup(to: self)
-        }
-    }
-}
-
 extension DatabaseQueue {
     /// A copy of a file, in memory.
     ///

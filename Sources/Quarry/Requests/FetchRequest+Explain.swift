@@ -26,15 +26,3 @@ extension FetchRequest {
         try db.literalSQL(of: makePreparedRequest(db, forSingleResult: false).statement)
     }
 }
-
-extension Database {
-    /// The SQL of a statement, with its arguments in place of their parameters.
-    func literalSQL(of statement: Statement) throws -> String {
-        // Read before another statement is made: this one may be cached for the next request with the same SQL.
-        let (sql, arguments) = (statement.sql, statement.arguments)
-        return try literal(SQL(sql: sql, arguments: arguments))
-    }
-
-    /// SQL, with its arguments in place of their parameters.
-    func literal(_ sql: SQL) throws -> String { try schemaResolver.text(of: sql) }
-}

@@ -48,27 +48,6 @@ extension QueryInterfaceRequest: FetchRequest {
     }
 }
 
-extension Database {
-    /// The statement of a query with joins or prefetches, the indexes of its columns, and its prefetches.
-    package func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
-        let fetch = PrefetchingFetch(self)
-        let plan = try RequestLayout(query, self, singleRow: singleRow, fetch: fetch)
-        guard let prefetches = plan.prefetches else { return plan.rows }
-        return PreparedRequest(
-            statement: plan.statement, adapter: plan.adapter,
-            supplement: RequestPrefetch(prefetches, fetch, singleRow: singleRow))
-    }
-
-    /// The statement that `write` writes, with its arguments set.
-    func prepare(_ write: (inout QueryWriter) throws -> Void) throws -> PreparedRequest {
-        var writer = QueryWriter(schema: self)
-        try write(&writer)
-        let statement = try reusableStatement(sql: writer.sql())
-        try statement.setArguments(writer.statementArguments())
-        return PreparedRequest(statement: statement)
-    }
-}
-
 extension PreparedRequest {
     /// The single value of a query that always returns one.
     fileprivate func value(_ type: Int.Type) throws -> Int { try Int.fetchOne(statement) ?? 0 }

@@ -47,12 +47,3 @@ package struct ConnectionSchemaResolver: SchemaResolver {
         }
     }
 }
-
-extension Database {
-    package var schemaResolver: ConnectionSchemaResolver { ConnectionSchemaResolver(db: self) }
-
-    /// `"main"."player"`
-    package func qualified(_ name: String, _ schemaName: String?) -> String {
-        (schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? "") + name.quotedDatabaseIdentifier
-    }
-}

@@ -1,4 +1,4 @@
-import QuarryCore
+public import QuarryCore
 import QuarrySQL
 
 /// The schema from which a connection's queries are rendered.
@@ -61,5 +61,24 @@ extension QuerySchema {
                 "a part of the request needs a connection, but the request is rendered without one")
         }
         return database
+    }
+}
+
+extension Database {
+    /// The current source: the one set by `withSchemaSource`, or the configuration's.
+    public var schemaSource: (any DatabaseSchemaSource)? {
+        if isOwned, let override = schema.source { return override.source }
+        return configuration.schemaSource
+    }
+}
+
+extension Database {
+    /// The schema reader of the connection. Outside the connection's access, a reader whose methods throw.
+    package var schema: SchemaReader {
+        guard isOwned else { return SchemaReader() }
+        if let reader = attachment(SchemaReader.self) { return reader }
+        let reader = SchemaReader()
+        attach(reader)
+        return reader
     }
 }

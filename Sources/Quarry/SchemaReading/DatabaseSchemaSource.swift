@@ -91,11 +91,3 @@ extension Configuration {
 private struct SchemaSourceSetting: Sendable {
     let source: any DatabaseSchemaSource
 }
-
-extension Database {
-    /// The current source: the one set by `withSchemaSource`, or the configuration's.
-    public var schemaSource: (any DatabaseSchemaSource)? {
-        if isOwned, let override = schema.source { return override.source }
-        return configuration.schemaSource
-    }
-}

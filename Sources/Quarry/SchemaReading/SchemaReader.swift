@@ -154,14 +154,3 @@ package final class SchemaReader: ConnectionAttachment {
         DatabaseError(message: "no such table: \(schemaName.map { $0 + "." } ?? "")\(name)")
     }
 }
-
-extension Database {
-    /// The schema reader of the connection. Outside the connection's access, a reader whose methods throw.
-    package var schema: SchemaReader {
-        guard isOwned else { return SchemaReader() }
-        if let reader = attachment(SchemaReader.self) { return reader }
-        let reader = SchemaReader()
-        attach(reader)
-        return reader
-    }
-}

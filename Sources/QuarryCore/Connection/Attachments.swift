@@ -33,15 +33,3 @@ struct Attachments {
         return keepers
     }
 }
-
-extension Database {
-    /// The object of a class that a layer above keeps with the connection, or nil. The caller has the connection.
-    ///
-    /// ```swift
-    /// let reader = db.attachment(SchemaReader.self)
-    /// ```
-    package func attachment<Object: ConnectionAttachment>(_ type: Object.Type) -> Object? { attachments.object(type) }
-
-    /// Keeps an object with the connection, in place of another of its class. The caller has the connection.
-    package func attach(_ object: some ConnectionAttachment) { attachments.set(object) }
-}

@@ -126,16 +126,3 @@ extension ConnectionCounts {
         cacheSpills += other.cacheSpills
     }
 }
-
-extension Database {
-    /// The counts of the connection. May be read from any thread.
-    package var counts: ConnectionCounts { lifetime.counters.counts }
-
-    /// Lets the end of the current access, or of the next one, read SQLite's numbers. May be called from any thread.
-    package func askForStatus() { lifetime.counters.askForStatus() }
-
-    /// Reads the numbers of the page cache. The caller prevents every access to the connection.
-    package func readCacheStatus() {
-        if !lifetime.isClosed { lifetime.counters.readCacheStatus(of: pointer) }
-    }
-}

@@ -80,3 +80,47 @@ extension Database {
             message: "Transaction was aborted" + (loss?.message.map { ": \($0)" } ?? ""), sql: sql)
     }
 }
+
+extension Database {
+    /// The end of the transaction of a statement that has failed, while only handlers wait for it.
+    var endOfHandledTransaction: TransactionStateMachine.Event {
+        openTransaction.handledRollback?.hasHappened ?? false && ConnectionCalls.isAutocommit(pointer)
+            ? .didRollback : .none
+    }
+}
+
+extension Database {
+    /// A function that receives the messages of SQLite's error log.
+    public typealias LogErrorFunction = @Sendable (ResultCode, String) -> Void
+
+    /// Called with each message of SQLite's error log, on the thread that had the error; nil for no log.
+    ///
+    /// ```swift
+    /// Database.logError = { code, message in logger.warning("SQLite: \(code) \(message)") }
+    /// ```
+    ///
+    /// The log belongs to the process. It works unless another library has initialized SQLite before Quarry's first
+    /// connection. The function must not use a database. See <https://www.sqlite.org/errlog.html>.
+    public static var logError: LogErrorFunction? {
+        get { ErrorLog.function.withLock { $0 } }
+        set { ErrorLog.function.withLock { $0 = newValue } }
+    }
+}
+
+extension Database {
+    /// Tells of an error that may say that the file is damaged.
+    @inline(never)
+    func noteCorruption(_ error: DatabaseError) {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: (context as? any CorruptionListener)?.connection(self, didFailWith: error)
+        default: break
+        }
+    }
+
+    /// Makes statements that may write throw an error from now on; nil lets them write again. Called inside an access.
+    package func refuseWrites(with error: DatabaseError?) {
+        if writeRefusal == nil, error != nil { access.beginReadOnly() }
+        if writeRefusal != nil, error == nil { access.endReadOnly() }
+        writeRefusal = error
+    }
+}

@@ -189,3 +189,68 @@ final class TracedStatement {
         return String(Substring(text.droppingTrailingSpace))
     }
 }
+
+extension Database {
+    /// Runs `body`, and returns the SQL of the statements it ran that may write, as written, in order.
+    ///
+    /// Statements that begin and end transactions and savepoints are left out, and so are statements of triggers.
+    /// Arguments are shown only if `publicStatementArguments` is true.
+    package func recordingChanges(_ body: () throws -> Void) throws -> [String] {
+        try checkAccess()
+        var texts: [String] = []
+        let client = hooks.onTrace(.statements) { [options] event in
+            guard case .statement(let statement, let text) = event, TracedStatementCalls.isSQL(text, of: statement),
+                !TracedStatementCalls.isReadOnly(statement)
+            else { return }
+            let sql = String(cString: text)
+            guard !StatementKind(sql: Substring(sql).utf8.skippingSpaceAndComments).controlsTransactions else { return }
+            TracedStatement.lend(statement, text: text, showsArguments: options.publicStatementArguments) {
+                texts.append($0.description)
+            }
+        }
+        defer { hooks.remove(client) }
+        try body()
+        return texts
+    }
+}
+
+extension Database {
+    /// Lets a tracer follow the access that is running, until `endTracing`.
+    ///
+    /// - returns: the tracer's client of the trace slot, if it follows statements.
+    package func beginTracing(_ tracer: any AccessTracer) -> HookSlots.Client? {
+        watchers.tracer = tracer
+        guard !tracer.followedEvents.isEmpty else { return nil }
+        return hooks.onTrace(tracer.followedEvents) { [unowned tracer] event in
+            switch event {
+            case .row(let statement): tracer.statementDidReturnRow(statement)
+            case .profile(let statement, _): tracer.statementDidEnd(statement)
+            case .statement: break
+            }
+        }
+    }
+
+    /// Ends the tracing of an access. The caller has the connection's lease; the access itself may have ended.
+    package func endTracing(_ client: HookSlots.Client?) {
+        watchers.tracer = nil
+        if let client { hooks.remove(client) }
+    }
+
+    /// Runs `body` without telling the tracer of its statements and errors.
+    package func withoutTracing<T>(_ body: () throws -> T) rethrows -> T {
+        let tracer = watchers.tracer
+        watchers.tracer = nil
+        defer { watchers.tracer = tracer }
+        return try body()
+    }
+
+    /// SQLite's counters of a statement that the current thread runs.
+    package static func counters(of statement: SQLiteStatement) -> StatementCounters {
+        TracedStatementCalls.counters(statement)
+    }
+
+    /// The SQL of a statement that the current thread runs, with its arguments.
+    package static func expandedSQL(of statement: SQLiteStatement) -> String? {
+        TracedStatementCalls.expandedSQL(statement)
+    }
+}

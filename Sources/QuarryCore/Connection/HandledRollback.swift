@@ -5,11 +5,3 @@ final class HandledRollback {
     var client: HookSlots.Client?
     var hasHappened = false
 }
-
-extension Database {
-    /// The end of the transaction of a statement that has failed, while only handlers wait for it.
-    var endOfHandledTransaction: TransactionStateMachine.Event {
-        openTransaction.handledRollback?.hasHappened ?? false && ConnectionCalls.isAutocommit(pointer)
-            ? .didRollback : .none
-    }
-}

@@ -180,3 +180,26 @@ extension SQLInterpolation {
         if !isOpen { elements.append(.sql(")", StatementArguments())) }
     }
 }
+
+extension Database {
+    /// The statements of some SQL, prepared one after the other.
+    ///
+    /// ```swift
+    /// let statements = try db.allStatements(sql: """
+    ///     CREATE TABLE player (name TEXT);
+    ///     INSERT INTO player VALUES (?);
+    ///     """, arguments: ["Arthur"])
+    /// while let statement = try statements.next() { try statement.execute() }
+    /// ```
+    ///
+    /// Each statement is prepared when it is requested, so it sees the tables that the previous statements have
+    /// created.
+    ///
+    /// - parameter arguments: the arguments of all statements; nil to set none. If arguments are left over, the cursor
+    ///   throws instead of returning the last statement.
+    /// - throws: `SQLITE_MISUSE` outside an access. The cursor throws the errors of the SQL.
+    public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
+        try checkAccess()
+        return SQLStatementCursor(self, sql: sql, arguments: arguments)
+    }
+}

@@ -69,19 +69,3 @@ enum TokenizerFailure {
         return DatabaseError(resultCode: ResultCode(rawValue: code), message: SQLiteLibrary.errorString(code))
     }
 }
-
-extension Database {
-    /// Called when a tokenizer that FTS5 has called fails: its message becomes the message of the statement's error.
-    func tokenizerDidFail(_ code: CInt) {
-        guard let failure = TokenizerFailure.current, failure.returnedCode == code else { return }
-        tokenizerFailure = ReportedFailure(failure: failure, accessNumber: access.number)
-    }
-
-    /// The tokenizer's failure that made a statement of the current access fail with the given code.
-    func takeTokenizerFailure(_ code: CInt) -> CallbackFailure? {
-        guard let reported = tokenizerFailure.take(), reported.accessNumber == access.number,
-            reported.failure.returnedCode & 0xFF == code & 0xFF
-        else { return nil }
-        return reported.failure
-    }
-}

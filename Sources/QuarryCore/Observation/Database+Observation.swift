@@ -148,3 +148,28 @@ extension Database {
         watchers.monitor = nil
     }
 }
+
+extension Database {
+    /// How long a transaction observer observes.
+    public enum TransactionObservationExtent: Sendable {
+        /// As long as the observer exists. The connection doesn't keep it alive.
+        case observerLifetime
+        /// Until the end of the next transaction. The connection keeps the observer until then.
+        case nextTransaction
+        /// As long as the connection exists, which keeps the observer.
+        case databaseLifetime
+    }
+}
+
+extension Database {
+    /// Adds an observer of a region.
+    ///
+    /// - throws: `SQLITE_MISUSE` outside an access; `DatabaseError` if the region has rows and this build of SQLite
+    ///   can't tell rows.
+    package func add(regionObserver: RegionObserver) throws {
+        try checkAccess()
+        let monitor = makeMonitor()
+        defer { endMonitorIfUnneeded() }
+        try monitor.add(regionObserver, self)
+    }
+}

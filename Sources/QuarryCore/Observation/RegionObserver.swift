@@ -26,16 +26,3 @@ package final class RegionObserver: Sendable {
         onChange(db)
     }
 }
-
-extension Database {
-    /// Adds an observer of a region.
-    ///
-    /// - throws: `SQLITE_MISUSE` outside an access; `DatabaseError` if the region has rows and this build of SQLite
-    ///   can't tell rows.
-    package func add(regionObserver: RegionObserver) throws {
-        try checkAccess()
-        let monitor = makeMonitor()
-        defer { endMonitorIfUnneeded() }
-        try monitor.add(regionObserver, self)
-    }
-}

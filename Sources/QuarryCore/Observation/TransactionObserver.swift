@@ -72,18 +72,6 @@ extension TransactionObserver {
     public func stopObservingDatabaseChangesUntilNextTransaction() { ChangeDelivery.current?.stop(self) }
 }
 
-extension Database {
-    /// How long a transaction observer observes.
-    public enum TransactionObservationExtent: Sendable {
-        /// As long as the observer exists. The connection doesn't keep it alive.
-        case observerLifetime
-        /// Until the end of the next transaction. The connection keeps the observer until then.
-        case nextTransaction
-        /// As long as the connection exists, which keeps the observer.
-        case databaseLifetime
-    }
-}
-
 /// An observer of a connection.
 final class ObserverEntry {
     let extent: Database.TransactionObservationExtent

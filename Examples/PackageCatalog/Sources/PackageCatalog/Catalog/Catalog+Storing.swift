@@ -1,5 +1,5 @@
-public import Quarry
-import QuarryIncrementalWrites
+import Quarry
+public import QuarryIncrementalWrites
 import Synchronization
 
 extension Catalog {

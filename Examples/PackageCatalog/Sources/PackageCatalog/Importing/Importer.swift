@@ -1,5 +1,5 @@
-public import Quarry
-import QuarryIncrementalWrites
+import Quarry
+public import QuarryIncrementalWrites
 
 /// The events of a running import.
 public enum ImportEvent: Sendable, Equatable {

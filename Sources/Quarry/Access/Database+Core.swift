@@ -1,4 +1,55 @@
-import QuarryCore
+public import QuarryCore
+import Synchronization
+
+extension Database {
+    /// The configuration of the connection. `readonly` is true if this connection can't write, as the readers of a
+    /// pool.
+    public var configuration: Configuration { connectionContext?.configuration ?? Configuration() }
+
+    /// The part of the database that its connections share; nil for a connection that belongs to no queue, pool or
+    /// snapshot.
+    package var core: DatabaseCore? { connectionContext?.core }
+
+    var connectionContext: ConnectionContext? { context as? ConnectionContext }
+
+    /// Opens another database for work on behalf of this one, prepared as its connections are.
+    package func openScratch(path: String) throws -> Database {
+        let scratch = try configuration.open(path: path, readonly: false)
+        if let core { try AccessRunner.frame(scratch, nil) { scratch in try core.setups.prepare(scratch) } }
+        return scratch
+    }
+}
+
+extension Database {
+    /// The connection, as tracers see it; nil for one that belongs to no queue, pool or snapshot.
+    var tracedConnection: DatabaseTraceEvent.Connection? { connectionContext?.tracedConnection }
+
+    /// SQLite's plan of a statement whose arguments are unknown; nil if there is none.
+    func explanation(of sql: String) -> QueryPlan? {
+        let mayWait = !refusesToWait
+        refusesToWait = true
+        defer { refusesToWait = !mayWait }
+        return untraced { try? QueryPlan(ofSQL: sql, self) }
+    }
+}
+
+extension Database {
+    /// Makes the database a copy of an empty one. It must not be in a transaction.
+    func erase() throws {
+        let empty = try Configuration().open(path: ":memory:", readonly: false)
+        try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
+    }
+
+    /// Copies a file into this database.
+    ///
+    /// - parameter followsTask: whether it is cancelled with the current task.
+    func fill(fromPath path: String, followsTask: Bool) throws {
+        let file = try Configuration().open(path: path, readonly: true, followsTask: followsTask)
+        try AccessRunner.frame(file, nil, followsTask: followsTask, kind: .pinnedRead) { file in
+            try file.backup(to: self)
+        }
+    }
+}
 
 #if canImport(Darwin)
     import Darwin

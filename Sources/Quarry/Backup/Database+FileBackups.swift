@@ -26,3 +26,18 @@ extension Database {
         try BackupTarget.check(place, files, operation)
     }
 }
+
+extension Database {
+    /// Throws `SQLITE_CORRUPT` if a check finds a problem.
+    package func pass(_ check: BackupCheck, _ operation: String) throws {
+        let problems: [String]
+        switch check {
+        case .none: return
+        case .quick: problems = try quickCheck(of: "main", maximumCount: 1)
+        case .integrity: problems = try integrityCheck(of: "main", maximumCount: 1)
+        }
+        guard let problem = problems.first else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_CORRUPT, message: "\(operation): the check has found a problem: \(problem)")
+    }
+}
