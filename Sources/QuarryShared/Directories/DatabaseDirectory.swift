@@ -349,7 +349,9 @@ public final class DatabaseDirectory: Sendable {
 
     /// Wants a place for a database that has lost its place, or left the line, in the moment in which an access came.
     private func wantAgain(_ gate: DirectoryGate) {
-        if gate.parts.hasWaiters { want(gate, for: 0) }
+        guard gate.parts.hasWaiters else { return }
+        // One of them may be inside another access, which keeps its place: in line it would wait until it gives up.
+        for holder in gate.waitingHolders { want(gate, for: holder) }
     }
 
     private func openParts() -> [DirectoryGate.Parts] {

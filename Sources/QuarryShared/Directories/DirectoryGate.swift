@@ -36,6 +36,10 @@ final class DirectoryGate: SharedFileGate {
 
     private let closing = Lock(Closing())
 
+    /// The threads and tasks that have come while the gate was shut, and may have another connection. Some may have
+    /// given up.
+    private let holders = Lock<Set<UInt>>([])
+
     private static let lastID = Atomic<Int>(0)
 
     init(_ name: String, of directory: DatabaseDirectory, _ need: PlaceNeed) {
@@ -57,8 +61,12 @@ final class DirectoryGate: SharedFileGate {
 
     func accessWaits(_ holder: UInt) {
         guard let directory else { return open() }
+        if holder != 0 { holders.withLock { _ = $0.insert(holder) } }
         directory.want(self, for: holder)
     }
+
+    /// The threads and tasks that may wait inside another access of the directory; 0 for the others.
+    var waitingHolders: Set<UInt> { holders.withLock { $0.isEmpty ? [0] : $0 } }
 
     func accessGaveUp() {
         directory?.accessGaveUp(self)
@@ -175,6 +183,7 @@ final class DirectoryGate: SharedFileGate {
 
     /// Lets the accesses run that wait. Has no effect if the gate is open.
     func open() {
+        holders.withLock { $0 = [] }
         ConnectionGroup.openGate(parts.groups)
     }
 }

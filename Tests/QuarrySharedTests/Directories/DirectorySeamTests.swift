@@ -56,6 +56,50 @@ import Testing
         }
     }
 
+    /// A reader that its closed database has left behind keeps the place of the database that was opened since. The
+    /// thread that reads with it waits for no place.
+    @Test(arguments: [false, true]) func aReaderOfAClosedDatabase(isInTask: Bool) async throws {
+        let directory = try make(1)
+        let old = try directory.database(named: "a")
+        let reader = try await onOwnThread { try old.pool.makeStableReader() }
+        try await directory.closeAsync()
+        try await onOwnThread { try directory.database(named: "a").read { _ in } }
+        let b = try directory.database(named: "b")
+        let values =
+            if isInTask {
+                try await reader.read { _ in try Self.values(b) }
+            } else {
+                try await onOwnThread { try reader.read { _ in try Self.values(b) } }
+            }
+        #expect(values == [])
+    }
+
+    /// A thread that has a place waits for no other place, also if it comes while others give up: then the directory
+    /// asks again whether an access waits.
+    @Test(.timeLimit(.minutes(5))) func aThreadWithAPlaceBesideAccessesThatGiveUp() async throws {
+        let directory = try make(1)
+        let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
+        let reader = try await onOwnThread { try a.pool.makeStableReader() }
+        let hasEnded = Recorded(false)
+        let others = (0..<3).map { _ in
+            Task {
+                while !hasEnded.value {
+                    let access = Task { try await b.read { _ in } }
+                    await Task.yield()
+                    access.cancel()
+                    _ = await access.result
+                }
+            }
+        }
+        let thread = OwnThread {
+            for _ in 0..<10_000 { try reader.read { _ in try b.read { _ in } } }
+        }
+        defer { hasEnded.update { $0 = true } }
+        try await thread.value
+        hasEnded.update { $0 = true }
+        for other in others { await other.value }
+    }
+
     // MARK: - Accesses inside something else of another database
 
     /// A migration or `prepareDatabase` that uses another database keeps its place meanwhile.
