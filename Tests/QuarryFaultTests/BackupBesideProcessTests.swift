@@ -4,7 +4,8 @@ import QuarryTestSupport
 import Testing
 
 /// A backup of a database that another process writes to: the copy is whole, and has one of its commits.
-@Suite("Backups beside a process", .timeLimit(.minutes(3)), .serialized) struct BackupBesideProcessTests {
+@Suite("Backups beside a process", .timeLimit(.minutes(3 * TestTime.factor)), .serialized)
+struct BackupBesideProcessTests {
     private struct Ended: Error {}
 
     /// - parameter work: what the other process does between its commits.

@@ -6,7 +6,8 @@ import Testing
 
 /// Every operation of SQLite on the disk fails during a backup or a restoration, one run for each: the database has the
 /// content before it or after it, and the target of a backup is whole or absent.
-@Suite("Backups on a failing disk", .timeLimit(.minutes(5)), .serialized) struct BackupOnFailingDiskTests {
+@Suite("Backups on a failing disk", .timeLimit(.minutes(5 * TestTime.factor)), .serialized)
+struct BackupOnFailingDiskTests {
     struct Fault: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var operations: FaultVFS.Operations

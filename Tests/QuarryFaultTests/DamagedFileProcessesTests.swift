@@ -7,7 +7,8 @@ import Testing
 /// and no row that a process has written afterwards is lost by the restoration of another one.
 ///
 /// `QUARRY_KILLS` is the number of rounds for each kind of database; 5 by default.
-@Suite("Processes with a damaged file", .timeLimit(.minutes(10)), .serialized) struct DamagedFileProcessesTests {
+@Suite("Processes with a damaged file", .timeLimit(.minutes(10 * TestTime.factor)), .serialized)
+struct DamagedFileProcessesTests {
     static let rounds = KilledSalvageTests.kills
     static let names = ["one", "two", "three"]
 

@@ -7,7 +7,8 @@ import Testing
 
 /// Operations of the disk fail while documents are changed, one in each run: the error is thrown, the documents and
 /// their indexes are those of before or after, and the store goes on.
-@Suite("Documents on a failing disk", .timeLimit(.minutes(5)), .serialized) struct DocumentFaultTests {
+@Suite("Documents on a failing disk", .timeLimit(.minutes(5 * TestTime.factor)), .serialized) struct DocumentFaultTests
+{
     struct OldNote: Codable, Sendable {
         var text: String
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Two processes change the documents of one file. A follower of one of them keeps a copy: changes whose keys are
 /// unknown make it read all documents again, and the copy ends as the store.
-@Suite("Documents of two processes", .timeLimit(.minutes(3))) struct DocumentProcessesTests {
+@Suite("Documents of two processes", .timeLimit(.minutes(3 * TestTime.factor))) struct DocumentProcessesTests {
     private static let rounds = 60
     private let store = DocumentStore("document")
 

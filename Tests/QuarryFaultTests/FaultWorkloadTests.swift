@@ -6,7 +6,8 @@ import Testing
 /// Operations of the disk fail in a fixed workload, one in each run, for each kind of fault. The error says what has
 /// failed; the database can be used afterwards, is whole when it is opened again, and holds the state before the
 /// step that failed or the one after it.
-@Suite("A workload on a failing disk", .timeLimit(.minutes(5)), .serialized) struct FaultWorkloadTests {
+@Suite("A workload on a failing disk", .timeLimit(.minutes(5 * TestTime.factor)), .serialized) struct FaultWorkloadTests
+{
     struct Fault: CustomTestStringConvertible, Sendable {
         var name: String
         var operations: FaultVFS.Operations

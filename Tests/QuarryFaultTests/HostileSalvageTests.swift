@@ -5,7 +5,7 @@ import Testing
 
 /// Files that were made to keep a salvage busy: the pages that it reads, its time on a processor, and the memory that
 /// it takes, stay in proportion to the file. A process of its own is measured, so that nothing else counts.
-@Suite("Hostile files", .timeLimit(.minutes(5)), .serialized) struct HostileSalvageTests {
+@Suite("Hostile files", .timeLimit(.minutes(5 * TestTime.factor)), .serialized) struct HostileSalvageTests {
     static let pageSize = 512
     /// The pages behind the first two.
     static let overflowCount = 2000

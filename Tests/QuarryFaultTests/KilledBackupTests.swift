@@ -7,7 +7,7 @@ import Testing
 /// absent, and a restored database has the content of one of the files, at least as new as the process has reported.
 ///
 /// `QUARRY_KILLS` is the number of times for each kind of database and each of the two; 5 by default.
-@Suite("Killed backups", .timeLimit(.minutes(10)), .serialized) struct KilledBackupTests {
+@Suite("Killed backups", .timeLimit(.minutes(10 * TestTime.factor)), .serialized) struct KilledBackupTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 5
 
     struct Broken: Error, CustomStringConvertible {

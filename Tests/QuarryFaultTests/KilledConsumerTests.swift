@@ -6,7 +6,7 @@ import Testing
 
 /// Processes that deliver the messages of an outbox are killed at random: each message is delivered, and the first
 /// deliveries are in order.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct KilledConsumerTests {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor)), .serialized) struct KilledConsumerTests {
     private static let count = 120
 
     @Test(arguments: ["queue", "pool"]) func consumersAreKilled(_ kind: String) async throws {

@@ -5,7 +5,8 @@ import QuarryTestSupport
 import Testing
 
 /// Processes that use the databases of one folder are killed while they open, migrate, write and close them.
-@Suite("Killed users of a directory", .timeLimit(.minutes(10)), .serialized) struct KilledDirectoryTests {
+@Suite("Killed users of a directory", .timeLimit(.minutes(10 * TestTime.factor)), .serialized)
+struct KilledDirectoryTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 5
 
     /// Each database is whole, each acknowledged write is in it, and no write is half there.

@@ -4,7 +4,7 @@ import Testing
 
 /// A process that changes documents is killed: each step it has reported is kept, none is half there, and the
 /// documents, the index and the full-text index agree. The check is `checkDocuments` of the process.
-@Suite("Killed documents", .timeLimit(.minutes(10)), .serialized) struct KilledDocumentsTests {
+@Suite("Killed documents", .timeLimit(.minutes(10 * TestTime.factor)), .serialized) struct KilledDocumentsTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 10
 
     @Test(arguments: ["queue", "pool"]) func documentsAndIndexesAgree(kind: String) async throws {

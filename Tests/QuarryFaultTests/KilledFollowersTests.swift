@@ -5,7 +5,7 @@ import Testing
 
 /// Processes that write, read and observe one file are killed at random, for `QUARRY_STRESS_SECONDS`: no acknowledged
 /// commit is lost, each observation ends at the truth, and the file stays sound.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct KilledFollowersTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor)), .serialized) struct KilledFollowersTests {
     private static let seconds = Double(ProcessInfo.processInfo.environment["QUARRY_STRESS_SECONDS"] ?? "") ?? 2
 
     private static let schema = """

@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// A process whose writes share transactions is killed: every acknowledged write is kept, none twice, none half.
-@Suite("Killed groups", .timeLimit(.minutes(10)), .serialized) struct KilledGroupTests {
+@Suite("Killed groups", .timeLimit(.minutes(10 * TestTime.factor)), .serialized) struct KilledGroupTests {
     /// How often the process is killed: `QUARRY_KILLS`, or 20.
     static let count = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 20
 

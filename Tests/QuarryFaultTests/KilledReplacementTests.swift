@@ -6,7 +6,7 @@ import Testing
 
 /// A process is killed while it replaces and moves the files of a shared database: its path has a whole database, or
 /// none between a move and what follows it.
-@Suite("Killed replacements", .timeLimit(.minutes(10)), .serialized) struct KilledReplacementTests {
+@Suite("Killed replacements", .timeLimit(.minutes(10 * TestTime.factor)), .serialized) struct KilledReplacementTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 5
 
     /// - parameter isApart: whether the new files are on another file system, if the machine has one in memory. They

@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// Processes that write, and copy the changes of commits to another file, are killed at random.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct KilledReplayTests {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor)), .serialized) struct KilledReplayTests {
     /// A state that a stable reader has seen is never lost, and the next process follows on.
     @Test func writersAndCopiesAreKilled() async throws {
         let folder = try TemporaryFolder(isFast: true)

@@ -8,7 +8,7 @@ import Testing
 /// whole or absent, and the next salvage removes what was left.
 ///
 /// `QUARRY_KILLS` is the number of times for each kind of file; 5 by default.
-@Suite("Killed salvages", .timeLimit(.minutes(10)), .serialized) struct KilledSalvageTests {
+@Suite("Killed salvages", .timeLimit(.minutes(10 * TestTime.factor)), .serialized) struct KilledSalvageTests {
     static let kills = ProcessInfo.processInfo.environment["QUARRY_KILLS"].flatMap { Int($0) } ?? 5
 
     struct Broken: Error, CustomStringConvertible {

@@ -3,7 +3,7 @@ import QuarryTestSupport
 import Testing
 
 /// Two processes on one file: an observation follows the commits of the other.
-@Suite(.timeLimit(.minutes(3))) struct ObservedProcessesTests {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor))) struct ObservedProcessesTests {
     @Test(arguments: ["pool", "walQueue"]) func commitsOfAnotherProcess(_ kind: String) async throws {
         let folder = try TemporaryFolder(isFast: true)
         let path = folder.file("db")

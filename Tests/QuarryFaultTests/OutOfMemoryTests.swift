@@ -4,7 +4,7 @@ import Testing
 
 /// SQLite's memory runs out at an allocation of a small workload, another one in each run: opening, writing, reading,
 /// functions, a rollback, a copy, closing. The allocator is the process's, so that this needs one of its own.
-@Suite("Out of memory", .timeLimit(.minutes(5)), .serialized) struct OutOfMemoryTests {
+@Suite("Out of memory", .timeLimit(.minutes(5 * TestTime.factor)), .serialized) struct OutOfMemoryTests {
     @Test(arguments: ["UTF-8", "UTF-16le"], ["once", "sticky"])
     func failingAllocations(encoding: String, failing: String) async throws {
         let exit = try await onOwnThread(within: 280) {

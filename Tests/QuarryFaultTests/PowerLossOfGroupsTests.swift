@@ -5,7 +5,7 @@ import Testing
 
 /// The power goes while 64 tasks write, and their writes share transactions: the database has the writes of the first
 /// groups, in their order, each group whole, and those that were acknowledged.
-@Suite("Power lost by groups", .timeLimit(.minutes(10)), .serialized) struct PowerLossOfGroupsTests {
+@Suite("Power lost by groups", .timeLimit(.minutes(10 * TestTime.factor)), .serialized) struct PowerLossOfGroupsTests {
     /// How often the power goes in each scenario: `QUARRY_POWER_CUTS`, or 40.
     static let cutCount = ProcessInfo.processInfo.environment["QUARRY_POWER_CUTS"].flatMap { Int($0) } ?? 40
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The power goes after any write of a workload: half of them are tried, all with `QUARRY_ALL_FAULTS=1`. Synced writes
 /// survive; the others are dropped, kept or torn. The database is whole, and has each commit that it must have.
-@Suite("Lost power", .timeLimit(.minutes(5)), .serialized) struct PowerLossTests {
+@Suite("Lost power", .timeLimit(.minutes(5 * TestTime.factor)), .serialized) struct PowerLossTests {
     static let broken = [
         PowerLossScenario(journal: "DELETE", synchronous: .off),
         PowerLossScenario(isPool: true, journal: "WAL", synchronous: .off),

@@ -4,7 +4,7 @@ import Testing
 
 /// Opening a connection without file descriptors or memory: what is idle is given back once, and the opening tried
 /// again. Limits, the allocator and the user are the process's, so that these need one of their own.
-@Suite(.timeLimit(.minutes(2))) struct ResourceShortageTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ResourceShortageTests {
     @Test func fileDescriptors() async throws {
         let exit = try await onOwnThread(within: 100) {
             let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import Testing
 
 /// Processes that share a file: they set it up at the same moment, write, read, open and close, and the last that
 /// closes deletes the log while others open it. None may meet SQLITE_BUSY, and none may lose what it has written.
-@Suite("Several processes", .timeLimit(.minutes(3)), .serialized) struct SeveralProcessesTests {
+@Suite("Several processes", .timeLimit(.minutes(3 * TestTime.factor)), .serialized) struct SeveralProcessesTests {
     /// The kinds of the processes in turn.
     @Test(arguments: [(2, 40, ["pool"]), (8, 12, ["pool"]), (8, 12, ["pool", "walQueue"]), (2, 20, ["queue"])])
     func counting(processes: Int, rounds: Int, kinds: [String]) async throws {

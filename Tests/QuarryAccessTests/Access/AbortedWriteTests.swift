@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// Writes whose closure ends their transaction by itself, in tasks and with completions.
-@Suite("Writes that end their own transaction", .timeLimit(.minutes(2))) struct AbortedWriteTests {
+@Suite("Writes that end their own transaction", .timeLimit(.minutes(2 * TestTime.factor))) struct AbortedWriteTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// `read(timeout:)` and `write(timeout:)`: the time that a single access may take.
-@Suite(.timeLimit(.minutes(2))) struct AccessTimeoutTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct AccessTimeoutTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// Opening, closing, copying and their kin, by tasks: they wait by suspension, and can be cancelled while they do.
-@Suite(.timeLimit(.minutes(2))) struct AsyncFormTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct AsyncFormTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

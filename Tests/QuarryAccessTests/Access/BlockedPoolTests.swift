@@ -7,7 +7,7 @@ import Testing
 
 /// Synchronous accesses in tasks block Swift's threads, perhaps all of them. A connection must not wait then for a task
 /// that could only go on there.
-@Suite("Tasks that block Swift's threads", .timeLimit(.minutes(2))) struct BlockedPoolTests {
+@Suite("Tasks that block Swift's threads", .timeLimit(.minutes(2 * TestTime.factor))) struct BlockedPoolTests {
     /// The access that waits for a connection, while all others block a thread.
     enum Waiter: String, CaseIterable, Codable, Sendable {
         case read, write, asyncRead, asyncWrite, barrier

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// A cancellation ends one access alone: the next user of the connection never feels it.
-@Suite(.timeLimit(.minutes(5))) struct CancellationStressTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct CancellationStressTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// Cancelling a task ends its access, wherever it waits: in the line, at a lock.
-@Suite(.timeLimit(.minutes(2))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct CancellationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

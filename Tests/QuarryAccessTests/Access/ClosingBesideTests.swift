@@ -8,7 +8,7 @@ import Testing
 /// `close(gracePeriod:)` while something else uses the database: a backup, a restoration, a snapshot, a subscriber, a
 /// consumer. Accepted work ends, or fails with an error that says why; nothing waits forever; and the log is gone
 /// where nothing outside holds it.
-@Suite(.timeLimit(.minutes(2))) struct ClosingBesideTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ClosingBesideTests {
     let folder: TemporaryFolder
     let target: TemporaryFolder
     private var copy: String { target.file("copy") }

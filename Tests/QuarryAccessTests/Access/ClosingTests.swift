@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// The end of a database: explicit, or by letting it go.
-@Suite(.timeLimit(.minutes(2))) struct ClosingTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ClosingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// Reads of the last commit, begun in a write that goes on.
-@Suite(.timeLimit(.minutes(2))) struct ConcurrentReadTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ConcurrentReadTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 
 /// A lock whose holders can sleep until another thread signals.
-@Suite(.timeLimit(.minutes(1))) struct ConditionLockTests {
+@Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct ConditionLockTests {
     private struct State {
         var sleepingCount = 0
         var isOpen = false

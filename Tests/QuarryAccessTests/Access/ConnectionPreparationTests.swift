@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// Closures that prepare the connections of a database while it is open: the connections that they reach, and when.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionPreparationTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ConnectionPreparationTests {
     struct Refusal: Error, Equatable {}
 
     let folder: TemporaryFolder

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// The objects that rooms keep with a database.
-@Suite(.timeLimit(.minutes(2))) struct DatabasePartsTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct DatabasePartsTests {
     /// Keeps the names of the parts that learn of a closing, in their order.
     private final class Log: Sendable {
         let names = Lock<[String]>([])

@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryShared
 
 /// Idle connections that one thread closes while another closes the database.
-@Suite(.timeLimit(.minutes(2))) struct DroppedConnectionsTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct DroppedConnectionsTests {
     let folder: TemporaryFolder
     let path: String
 

@@ -11,7 +11,8 @@ private final class Flag: Sendable {
 /// Accesses that find their connection free, and run where their task is, never suspend by themselves.
 @Suite struct GivingWayTests {
     /// More tasks than Swift's pool has threads read in loops, until another task has had a hundred turns.
-    @Test(.timeLimit(.minutes(1)), arguments: [AsyncExecution.automatic, .inline]) func loopsOfReadsLetOthersRun(
+    @Test(.timeLimit(.minutes(1 * TestTime.factor)), arguments: [AsyncExecution.automatic, .inline])
+    func loopsOfReadsLetOthersRun(
         _ execution: AsyncExecution
     ) async throws {
         let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// `close(gracePeriod:)`: accesses end, or are interrupted, before the connections are closed.
-@Suite(.timeLimit(.minutes(2))) struct GracePeriodTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct GracePeriodTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

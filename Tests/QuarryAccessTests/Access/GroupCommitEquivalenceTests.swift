@@ -8,7 +8,7 @@ import Testing
 
 /// A write that shares its transaction has the results, the errors and the effects of the same write alone, and leaves
 /// those beside it as they are.
-@Suite("Writes alone and in groups", .timeLimit(.minutes(5))) struct GroupCommitEquivalenceTests {
+@Suite("Writes alone and in groups", .timeLimit(.minutes(5 * TestTime.factor))) struct GroupCommitEquivalenceTests {
     private struct Failure: Error {}
 
     /// The harm that a write does to those before it in its transaction.

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// Random writes that share transactions: a write that has returned is in the database, one that has thrown isn't.
-@Suite("Random groups of writes", .timeLimit(.minutes(5))) struct GroupCommitRandomTests {
+@Suite("Random groups of writes", .timeLimit(.minutes(5 * TestTime.factor))) struct GroupCommitRandomTests {
     private struct Failure: Error {}
 
     private static let schema = """

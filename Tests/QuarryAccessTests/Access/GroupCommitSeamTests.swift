@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// Writes that share a transaction, beside the other parts of the library.
-@Suite("Seams of group commit", .timeLimit(.minutes(2))) struct GroupCommitSeamTests {
+@Suite("Seams of group commit", .timeLimit(.minutes(2 * TestTime.factor))) struct GroupCommitSeamTests {
     private struct Failure: Error {}
 
     @TaskLocal static var request: Int?

@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 
 /// Tasks that wait for a connection on whose threads they are to go on.
-@Suite("Tasks that are held until there is a connection", .timeLimit(.minutes(2)))
+@Suite("Tasks that are held until there is a connection", .timeLimit(.minutes(2 * TestTime.factor)))
 struct HeldTaskTests {
     let folder: TemporaryFolder
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Quarry
 
-@Suite("The clock of connections that nobody uses", .timeLimit(.minutes(2)))
+@Suite("The clock of connections that nobody uses", .timeLimit(.minutes(2 * TestTime.factor)))
 struct IdleClockTests {
     private final class Listener: Sendable {
         let ticks = Recorded<Int>(0)

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Closing after an interruption that reached an idle writer.
-@Suite(.timeLimit(.minutes(2))) struct InterruptedClosingTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct InterruptedClosingTests {
     /// SQLite remembers an interruption until its next statement; the checkpoint of closing must not stop at it.
     @Test func logIsDeletedAfterAnInterruptionOfIdleConnections() throws {
         let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// An access of a pool's other kind inside an access, while others wait for both kinds: each ends.
-@Suite(.timeLimit(.minutes(5))) struct NestedAccessTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct NestedAccessTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

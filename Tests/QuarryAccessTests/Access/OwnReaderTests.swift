@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Making the readers that have connections of their own, by tasks.
-@Suite(.timeLimit(.minutes(2))) struct OwnReaderTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct OwnReaderTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import Testing
 @testable import Quarry
 
 /// Counts of pending accesses, and the wait for those that came before.
-@Suite(.timeLimit(.minutes(2))) struct PendingTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct PendingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -33,8 +33,8 @@ import Testing
             try await writer.read { _ in #expect(writer.activeReadCount == 1 && writer.pendingReadCount == 1) }
         }
         mayEnd.reach()
-        try await first.value(within: 60)
-        try await second.value(within: 60)
+        try await first.value(within: 60 * Double(TestTime.factor))
+        try await second.value(within: 60 * Double(TestTime.factor))
         try await until("nothing is pending") { writer.pendingWriteCount == 0 }
     }
 
@@ -88,7 +88,7 @@ import Testing
         flush.cancel()
         await #expect(throws: CancellationError.self) { try await flush.value }
         mayEnd.reach()
-        try await write.value(within: 60)
+        try await write.value(within: 60 * Double(TestTime.factor))
         try await writer.flush()
         #expect(try await writer.read { db in try db.values() } == [1])
     }

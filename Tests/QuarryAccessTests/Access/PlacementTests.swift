@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryShared
 
 /// Where asynchronous accesses run, and that none of them blocks Swift's threads.
-@Suite(.timeLimit(.minutes(2))) struct PlacementTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct PlacementTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

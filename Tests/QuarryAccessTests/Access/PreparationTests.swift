@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `prepareDatabase` runs in the midst of an access, when a pool opens a reader: it may use the pool, or is refused.
-@Suite("Accesses of prepareDatabase", .timeLimit(.minutes(2))) struct PreparationTests {
+@Suite("Accesses of prepareDatabase", .timeLimit(.minutes(2 * TestTime.factor))) struct PreparationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// When a pool opens its readers, and when it lets them go.
-@Suite(.timeLimit(.minutes(2))) struct ReaderConnectionTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReaderConnectionTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

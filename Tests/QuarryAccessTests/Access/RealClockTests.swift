@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Timeouts and timers by the system's clock: they come, however late. Other tests move a clock of their own.
-@Suite(.timeLimit(.minutes(5))) struct RealClockTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct RealClockTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

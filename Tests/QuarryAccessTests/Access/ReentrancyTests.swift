@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// An access inside an access: what would wait for its own thread is refused, and the connection stays usable.
-@Suite(.timeLimit(.minutes(2))) struct ReentrancyTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReentrancyTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

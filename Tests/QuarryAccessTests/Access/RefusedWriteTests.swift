@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Writes that call back and are refused: their closures get a connection that no other access has.
-@Suite(.timeLimit(.minutes(2))) struct RefusedWriteTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct RefusedWriteTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

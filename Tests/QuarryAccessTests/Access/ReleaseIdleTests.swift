@@ -9,7 +9,7 @@ import Testing
 @testable import Quarry
 
 /// Idle connections and their memory are given back, without waiting for accesses.
-@Suite(.timeLimit(.minutes(2))) struct ReleaseIdleTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReleaseIdleTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -10,7 +10,7 @@ private final class Flag: Sendable {
 
 /// Connections that are dropped while others open new ones in their place.
 @Suite struct RetirementTests {
-    @Test(.timeLimit(.minutes(10))) func readersThatGoTakeNoNewOnesAlong() async throws {
+    @Test(.timeLimit(.minutes(10 * TestTime.factor))) func readersThatGoTakeNoNewOnesAlong() async throws {
         let folder = try TemporaryFolder()
         var configuration = Configuration()
         configuration.maximumReaderCount = 2

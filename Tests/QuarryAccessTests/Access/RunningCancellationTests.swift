@@ -8,7 +8,7 @@ import Testing
 ///
 /// Where it runs on the library's threads, the connection is interrupted. Where it runs with its task, and found its
 /// connection free, nobody is told of a cancellation, but the task is asked.
-@Suite(.timeLimit(.minutes(2))) struct RunningCancellationTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct RunningCancellationTests {
     /// An access of a writer, and where it runs.
     struct Situation: Sendable, CustomTestStringConvertible {
         var kind: WriterKind

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// Snapshots go on seeing one commit, whatever is written.
-@Suite(.timeLimit(.minutes(2))) struct SnapshotTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct SnapshotTests {
     let folder: TemporaryFolder
     let pool: DatabasePool
 

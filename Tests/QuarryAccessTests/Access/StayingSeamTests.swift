@@ -19,7 +19,7 @@ func block(until step: Step) async throws {
 
 /// Jobs that come to a thread while its task stays: another thread has to run them, since the program may block this
 /// one.
-@Suite(.timeLimit(.minutes(2))) struct StayingSeamTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct StayingSeamTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 
 /// Tasks that stay on a thread of the library after their access: the program's code runs there, which may be long, may
 /// block, and may use the database.
-@Suite(.timeLimit(.minutes(2))) struct StayingTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct StayingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

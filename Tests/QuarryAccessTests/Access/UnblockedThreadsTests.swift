@@ -5,7 +5,7 @@ import Testing
 
 /// The asynchronous forms hold none of Swift's threads while they wait: more of them wait than there are threads, and
 /// another task goes on.
-@Suite(.timeLimit(.minutes(2))) struct UnblockedThreadsTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct UnblockedThreadsTests {
     /// A method that waits for an access to end, or for the lock of a file.
     enum Method: String, CaseIterable, Codable, Sendable {
         case read, write, close, closeGently, backup, releaseMemory, open, copy

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// How a pool gets its file into WAL mode, and shares it.
-@Suite(.timeLimit(.minutes(2))) struct WALTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct WALTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

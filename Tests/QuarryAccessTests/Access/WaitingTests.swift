@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Waiting for a connection: how long, how many, and what is said of it.
-@Suite(.timeLimit(.minutes(2))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct WaitingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

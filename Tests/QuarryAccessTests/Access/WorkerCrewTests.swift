@@ -79,7 +79,7 @@ import Testing
 }
 
 /// Jobs that come from the midst of an access on one of the library's threads.
-@Suite(.timeLimit(.minutes(5))) struct WorkerThreadsTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct WorkerThreadsTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

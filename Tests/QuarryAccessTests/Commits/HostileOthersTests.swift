@@ -8,7 +8,7 @@ import Testing
 
 /// Programs and other connections that do as they shouldn't: observations end at the truth nevertheless, and databases
 /// close.
-@Suite(.timeLimit(.minutes(3))) struct HostileOthersTests {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor))) struct HostileOthersTests {
     private let folder = try! TemporaryFolder(isFast: true)
 
     private func open(_ kind: WriterKind) throws -> (own: any DatabaseWriter, other: any DatabaseWriter) {

@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryCore
 
 /// Commits of other queues and pools on the same file, which are the same to SQLite as those of other processes.
-@Suite(.timeLimit(.minutes(3))) struct OtherProcessesTests {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor))) struct OtherProcessesTests {
     private let folder = try! TemporaryFolder(isFast: true)
 
     /// The kinds of databases that others may write.

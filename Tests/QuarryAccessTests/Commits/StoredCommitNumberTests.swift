@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryCore
 
 /// Numbers of commits that the file keeps.
-@Suite(.timeLimit(.minutes(3))) struct StoredCommitNumberTests {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor))) struct StoredCommitNumberTests {
     private let folder = try! TemporaryFolder(isFast: true)
 
     private var stored: Configuration {
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// A state has the number that is in the file, whoever has written it.
-    @Test(.timeLimit(.minutes(2))) func stableReadersHaveTheNumberOfTheirState() async throws {
+    @Test(.timeLimit(.minutes(2 * TestTime.factor))) func stableReadersHaveTheNumberOfTheirState() async throws {
         let pools = try (0..<2).map { _ in try DatabasePool(path: folder.file("db"), configuration: stored) }
         try pools[0].makeTable()
         try await withThrowingTaskGroup(of: Void.self) { group in

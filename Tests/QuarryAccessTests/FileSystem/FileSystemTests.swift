@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Network file systems, and other processes that have a file open.
-@Suite(.timeLimit(.minutes(2))) struct FileSystemTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct FileSystemTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

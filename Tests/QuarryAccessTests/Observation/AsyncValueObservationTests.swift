@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// The values of an observation as a sequence.
-@Suite(.timeLimit(.minutes(5))) struct AsyncValueObservationTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct AsyncValueObservationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// A fetch that doesn't return for long: what goes on meanwhile, and what waits.
-@Suite(.timeLimit(.minutes(5))) struct BlockedFetchTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct BlockedFetchTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// Databases that come and go between two fetches of an observation.
-@Suite(.timeLimit(.minutes(5))) struct ObservationAttachingTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationAttachingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryCore
 
 /// No callback begins after `cancel`, and everything is released, at each step.
-@Suite(.timeLimit(.minutes(5))) struct ObservationCancellationTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationCancellationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

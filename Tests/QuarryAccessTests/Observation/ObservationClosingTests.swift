@@ -8,7 +8,7 @@ import Testing
 
 /// The database is closed, or the task of a loop is cancelled, at each step of an observation: the end comes once, and
 /// nothing follows it.
-@Suite(.timeLimit(.minutes(5))) struct ObservationClosingTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationClosingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryCore
 
 /// Errors of fetches, closing, and accesses inside of callbacks.
-@Suite(.timeLimit(.minutes(5))) struct ObservationErrorTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationErrorTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -9,7 +9,7 @@ import Testing
 
 /// A disk that fails, and readers that can't be opened: the observation goes on, or ends with that error once. The pool
 /// works afterwards.
-@Suite(.timeLimit(.minutes(5))) struct ObservationFaultTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationFaultTests {
     let folder: TemporaryFolder
     let faults: FaultVFS
 

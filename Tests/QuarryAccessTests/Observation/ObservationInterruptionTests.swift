@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// Interruptions and timeouts in the middle of an observed write, and of a fetch.
-@Suite(.timeLimit(.minutes(5))) struct ObservationInterruptionTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationInterruptionTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// `map`, `removeDuplicates`, events, and the paces.
-@Suite(.timeLimit(.minutes(5))) struct ObservationOperatorTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationOperatorTests {
     let queue: DatabaseQueue
 
     init() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryCore
 
 /// Several writers against many observations of random tables.
-@Suite(.timeLimit(.minutes(10))) struct ObservationRandomTests {
+@Suite(.timeLimit(.minutes(10 * TestTime.factor))) struct ObservationRandomTests {
     /// The counters of the tables that an observation reads, in one snapshot.
     private final class Observer: Sendable {
         let tables: [Int]

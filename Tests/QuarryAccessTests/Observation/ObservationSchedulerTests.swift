@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryCore
 
 /// Where values are received, and in which order.
-@Suite(.timeLimit(.minutes(5))) struct ObservationSchedulerTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationSchedulerTests {
     let folder: TemporaryFolder
     let pool: DatabasePool
 

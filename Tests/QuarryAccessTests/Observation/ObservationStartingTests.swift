@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// Observations that are started at unusual places, and beside barriers and writes.
-@Suite(.timeLimit(.minutes(5))) struct ObservationStartingTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ObservationStartingTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// One observation for several subscribers.
-@Suite(.timeLimit(.minutes(5))) struct SharedValueObservationTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct SharedValueObservationTests {
     let queue: DatabaseQueue
     let fetches = Recorded(0)
 

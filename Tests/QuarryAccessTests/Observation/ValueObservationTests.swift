@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryCore
 
 /// The values that an observation receives.
-@Suite(.timeLimit(.minutes(5))) struct ValueObservationTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ValueObservationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCore
 
 /// Fetches that write what other observations read.
-@Suite(.timeLimit(.minutes(5))) struct WritingFetchTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct WritingFetchTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -6,7 +6,7 @@ import Testing
 ///
 /// A run takes some hundred cases by its seed: `QUARRY_REENTRANCY_SEED` takes the same again, and
 /// `QUARRY_REENTRANCY_CASES=all` takes each, and says which it begins.
-@Suite("In the midst of work", .timeLimit(.minutes(10))) struct ReentrancyMatrixTests {
+@Suite("In the midst of work", .timeLimit(.minutes(10 * TestTime.factor))) struct ReentrancyMatrixTests {
     @Test(arguments: ReentrancyStage.Kind.allCases)
     func errorsAndNothingElse(_ kind: ReentrancyStage.Kind) async throws {
         let environment = ProcessInfo.processInfo.environment
@@ -19,7 +19,7 @@ import Testing
         let cases = takesAll ? ReentrancyCase.all : ReentrancyCase.some(count, using: &random)
         print("ReentrancyMatrixTests.errorsAndNothingElse \(kind) seed: \(random.seed)")
         let folder = try TemporaryFolder(isFast: true)
-        let (problems, reached) = try await onOwnThread(within: 590) {
+        let (problems, reached) = try await onOwnThread(within: 590 * Double(TestTime.factor)) {
             var (problems, reached): ([String], Set<String>) = ([], [])
             for (index, one) in cases.enumerated() {
                 if takesAll { print("ReentrancyMatrixTests: \(kind), \(one)") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 
 /// Counts of a database's work.
-@Suite(.timeLimit(.minutes(2))) struct DatabaseStatisticsTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct DatabaseStatisticsTests {
     @Test func connectionsOfAPool() async throws {
         let database = try TracedDatabase { $0.maximumReaderCount = 3 }
         let pool = database.pool

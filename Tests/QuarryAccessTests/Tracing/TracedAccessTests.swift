@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 
 /// The accesses that tracers are told of.
-@Suite(.timeLimit(.minutes(2))) struct TracedAccessTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedAccessTests {
     @TaskLocal static var request: String?
 
     @Test func accessIsTold() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// The errors that tracers are told of.
-@Suite(.timeLimit(.minutes(2))) struct TracedErrorTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedErrorTests {
     @Test func swallowedErrorIsTold() throws {
         let database = try TracedDatabase()
         let tracer = RecordingTracer(.errors)

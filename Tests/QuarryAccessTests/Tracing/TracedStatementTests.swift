@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 
 /// The statements that tracers are told of, the slow ones with their plans.
-@Suite(.timeLimit(.minutes(2))) struct TracedStatementTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedStatementTests {
     @Test func statementsAreTold() throws {
         let database = try TracedDatabase()
         let tracer = RecordingTracer([.accesses, .statements])

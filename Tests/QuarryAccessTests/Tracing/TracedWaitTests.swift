@@ -4,7 +4,7 @@ import Testing
 @testable import Quarry
 
 /// Waits for connections, as tracers see them.
-@Suite(.timeLimit(.minutes(2))) struct TracedWaitTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedWaitTests {
     private func waitTracer(_ action: @escaping @Sendable (DatabaseTraceEvent) -> Void) -> RecordingTracer {
         RecordingTracer([.waits, .blockedThreads, .accesses]) { options in
             options.waitThreshold = .zero

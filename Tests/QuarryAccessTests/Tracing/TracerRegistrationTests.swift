@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Tracers that come and go, and tracers that use databases.
-@Suite(.timeLimit(.minutes(2))) struct TracerRegistrationTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracerRegistrationTests {
     @Test func tracersComeAndGo() throws {
         let database = try TracedDatabase()
         let (first, second) = (RecordingTracer(.accesses), RecordingTracer(.accesses))

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// Logs are copied and emptied by the connection that writes.
-@Suite(.timeLimit(.minutes(2))) struct LogKeeperTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct LogKeeperTests {
     @Test(arguments: LogOfTest.kinds) func idleLogIsCopied(kind: WriterKind) async throws {
         let log = try LogOfTest(kind)
         try log.write()

@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// The work that keeps a file in order.
-@Suite(.timeLimit(.minutes(2))) struct MaintenanceTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct MaintenanceTests {
     private static func vacuuming(_ configuration: inout Configuration) {
         configuration.prepareDatabase { db in
             if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }

@@ -5,7 +5,7 @@ import Testing
 @testable import Quarry
 
 /// Readers that keep a log from being emptied are found, named, and ended.
-@Suite(.timeLimit(.minutes(2))) struct StaleReaderTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct StaleReaderTests {
     private func ending(_ change: (inout Configuration) -> Void = { _ in }) throws -> LogOfTest {
         try LogOfTest {
             $0.wal.staleReaders = .end(after: 0)

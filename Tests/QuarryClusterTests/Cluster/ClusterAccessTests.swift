@@ -8,7 +8,7 @@ import Testing
 @testable import Quarry
 
 /// Accesses of all kinds, and accesses inside others, do on a cluster what they do on a pool.
-@Suite("Accesses of a cluster", .timeLimit(.minutes(5))) struct ClusterAccessTests {
+@Suite("Accesses of a cluster", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterAccessTests {
     private static func insert(_ db: Database, _ name: String) throws {
         try db.execute(sql: "INSERT INTO player (name) VALUES (?)", arguments: [name])
     }

@@ -7,7 +7,7 @@ import QuarryTestSupport
 import Testing
 
 /// An access waits for the answer to each of its requests in turn, and is ended there.
-@Suite("Cancellations on a cluster", .timeLimit(.minutes(5))) struct ClusterCancellationTests {
+@Suite("Cancellations on a cluster", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterCancellationTests {
     enum End: String, CaseIterable, Sendable {
         case cancellation, interruption, deadline
     }

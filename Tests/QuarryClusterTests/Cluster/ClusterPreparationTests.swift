@@ -7,7 +7,8 @@ import Synchronization
 import Testing
 
 /// The closures that prepare the connections of a cluster.
-@Suite("Preparations of the connections of a cluster", .timeLimit(.minutes(5))) struct ClusterPreparationTests {
+@Suite("Preparations of the connections of a cluster", .timeLimit(.minutes(5 * TestTime.factor)))
+struct ClusterPreparationTests {
     /// Notes the calls of a preparation.
     private final class Calls: Sendable {
         let list = Mutex<[String]>([])

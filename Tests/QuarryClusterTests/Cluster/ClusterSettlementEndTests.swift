@@ -6,7 +6,7 @@ import QuarryTestSupport
 import Testing
 
 /// A COMMIT loses its answer, and the access is ended while its outcome is being learned.
-@Suite("Ends of settlements on a cluster", .timeLimit(.minutes(5))) struct ClusterSettlementEndTests {
+@Suite("Ends of settlements on a cluster", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterSettlementEndTests {
     enum End: CaseIterable, Sendable {
         case cancellation, interruption, closing
     }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Statements and cursors that meet others.
-@Suite("Statements of a cluster", .timeLimit(.minutes(5))) struct ClusterStatementTests {
+@Suite("Statements of a cluster", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterStatementTests {
     private static let manyRows = """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
         INSERT INTO player (id, name, score) SELECT i, 'Player ' || i, i FROM n

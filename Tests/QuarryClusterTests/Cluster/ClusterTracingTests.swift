@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Tracers and statistics see the program's statements, not those on virtual tables.
-@Suite("Tracing of a cluster", .timeLimit(.minutes(5))) struct ClusterTracingTests {
+@Suite("Tracing of a cluster", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterTracingTests {
     private final class Tracer: DatabaseTracer {
         let options: DatabaseTracing.Options
         private let events = Mutex<[DatabaseTraceEvent]>([])

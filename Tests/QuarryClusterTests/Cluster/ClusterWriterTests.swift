@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 /// Features that take any writer have the same results on a pool and on a cluster.
-@Suite("A cluster as any writer", .timeLimit(.minutes(5))) struct ClusterWriterTests {
+@Suite("A cluster as any writer", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterWriterTests {
     private func expectSame(
         sourceLocation: SourceLocation = #_sourceLocation, _ body: (any DatabaseWriter) async throws -> String
     ) async throws {

@@ -9,7 +9,7 @@ import QuarryTestSupport
 import Testing
 
 /// The claims of the article about clusters.
-@Suite(.timeLimit(.minutes(5))) struct ClustersTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ClustersTests {
     @Test func operationsThatNeedTheDatabaseInThisProcess() throws {
         let fixture = try ClusterFixture()
         let cluster = fixture.cluster

@@ -180,7 +180,7 @@ struct CancellationTests {
         try expectUntouched(connection)
     }
 
-    @Test(.timeLimit(.minutes(1))) func randomCancellationNeverTouchesTheNextAccess() throws {
+    @Test(.timeLimit(.minutes(1 * TestTime.factor))) func randomCancellationNeverTouchesTheNextAccess() throws {
         let connection = try table()
         var random = SeededGenerator()
         print("CancellationTests.neighbours seed: \(random.seed)")

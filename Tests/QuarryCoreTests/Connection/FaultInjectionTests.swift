@@ -5,7 +5,7 @@ import Testing
 
 /// Every I/O operation of a transaction is made to fail, one run for each. Whatever happens, the caller is told, the
 /// connection can be used afterwards, and the file has the state before the transaction or the one after it.
-@Suite("Failing I/O", .timeLimit(.minutes(5)))
+@Suite("Failing I/O", .timeLimit(.minutes(5 * TestTime.factor)))
 struct FaultInjectionTests {
     struct Scenario: CustomTestStringConvertible {
         var journal: String

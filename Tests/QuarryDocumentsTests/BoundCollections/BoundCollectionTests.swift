@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// Documents with one line: in an access of its own, or in the one that the thread has.
-@Suite(.timeLimit(.minutes(1))) struct BoundCollectionTests {
+@Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct BoundCollectionTests {
     let folder: TemporaryFolder
     private let year = books.path("year", as: Int.self)
 

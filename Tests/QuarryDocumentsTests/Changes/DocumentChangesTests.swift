@@ -6,7 +6,7 @@ import Testing
 @testable import Quarry
 
 /// Changes by collection and key, from the stream of commits.
-@Suite(.timeLimit(.minutes(1))) struct DocumentChangesTests {
+@Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct DocumentChangesTests {
     private let films = store.collection("films", of: String.self)
 
     /// The commits of writes, one for each.

@@ -5,7 +5,7 @@ import QuarryTestSupport
 import Testing
 
 /// Objects of older versions, converted when they are read and in bulk.
-@Suite(.timeLimit(.minutes(1))) struct DocumentVersionTests {
+@Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct DocumentVersionTests {
     private struct First: Codable, Sendable {
         var name: String
     }

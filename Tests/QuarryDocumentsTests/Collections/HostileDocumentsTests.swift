@@ -5,7 +5,7 @@ import QuarryTestSupport
 import Testing
 
 /// Closures that throw or use the store again, tables that vanish under statements, and bulks that are cancelled.
-@Suite(.timeLimit(.minutes(2))) struct HostileDocumentsTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct HostileDocumentsTests {
     private struct Refused: Error {}
 
     private struct OldBook: Codable, Sendable {

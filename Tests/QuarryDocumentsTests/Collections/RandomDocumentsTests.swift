@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// Random changes against a model: documents, indexes, texts and changes agree with it after each commit.
-@Suite(.timeLimit(.minutes(2))) struct RandomDocumentsTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct RandomDocumentsTests {
     private struct Model: Equatable {
         var documents: [String: [String: Document<Book, Reading>]] = [:]
     }

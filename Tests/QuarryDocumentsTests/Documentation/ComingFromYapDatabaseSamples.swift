@@ -6,7 +6,7 @@ import QuarryTestSupport
 import Testing
 
 /// Each call of the article "Coming from YapDatabase", run: the table's calls are lines of this file.
-@Suite(.timeLimit(.minutes(1))) struct ComingFromYapDatabaseSamples {
+@Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct ComingFromYapDatabaseSamples {
     @Test func writing() throws {
         try makeQueue().write { db throws in
             try books.set(db, key: "emma", emma)

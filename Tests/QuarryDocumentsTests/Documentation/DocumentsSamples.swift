@@ -4,7 +4,7 @@ import QuarryTestSupport
 import Testing
 
 /// The code of the article about documents.
-@Suite(.timeLimit(.minutes(1))) struct DocumentsSamples {
+@Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct DocumentsSamples {
     struct Book: Codable, Sendable {
         var title: String
         var author: String

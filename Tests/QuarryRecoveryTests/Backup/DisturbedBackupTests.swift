@@ -9,7 +9,7 @@ import Testing
 
 /// Disturbances of a database between the steps of its backup: the copy is whole, and of one state, or an error says
 /// why there is none; and the next backup works.
-@Suite(.timeLimit(.minutes(2))) struct DisturbedBackupTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct DisturbedBackupTests {
     /// A disturbance, between two steps.
     enum Disturbance: String, CaseIterable, Codable, CustomTestStringConvertible {
         case attach, detach, rollback, vacuum, pageSize, otherJournal, schema, otherConnection, restore, otherPages,

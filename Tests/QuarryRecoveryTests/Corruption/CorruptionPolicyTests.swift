@@ -8,7 +8,7 @@ import Testing
 
 /// The handling of damage together with accesses, observations, closing, restorations by others, backups that are
 /// damaged too, and databases beside the main one.
-@Suite("Corruption policies", .timeLimit(.minutes(2))) struct CorruptionPolicyTests {
+@Suite("Corruption policies", .timeLimit(.minutes(2 * TestTime.factor))) struct CorruptionPolicyTests {
     private let folder: TemporaryFolder
     private let events = CorruptionEvents()
     private var path: String { folder.file("db") }

@@ -6,7 +6,7 @@ import QuarryTestSupport
 import Testing
 
 /// Damage of a file is noticed, confirmed once, and handled as the configuration says.
-@Suite("Corruption", .timeLimit(.minutes(2))) struct CorruptionTests {
+@Suite("Corruption", .timeLimit(.minutes(2 * TestTime.factor))) struct CorruptionTests {
     private let folder: TemporaryFolder
     private let events = CorruptionEvents()
 

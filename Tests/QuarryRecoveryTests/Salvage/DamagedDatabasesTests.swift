@@ -9,13 +9,13 @@ import Testing
 /// Random databases are damaged at random, and salvaged: no row on an undamaged page is lost.
 ///
 /// `QUARRY_SALVAGE_DATABASES=200` sets their number, `QUARRY_SALVAGE_SEED` the first seed.
-@Suite("Damaged databases", .timeLimit(.minutes(30))) struct DamagedDatabasesTests {
+@Suite("Damaged databases", .timeLimit(.minutes(30 * TestTime.factor))) struct DamagedDatabasesTests {
     static let environment = ProcessInfo.processInfo.environment
     static let count = environment["QUARRY_SALVAGE_DATABASES"].flatMap { Int($0) } ?? 16
     static let firstSeed = environment["QUARRY_SALVAGE_SEED"].flatMap { UInt64($0) }
 
     @Test func rowsOnUndamagedPagesAreSalvaged() async throws {
-        try await onOwnThread(within: 1700) {
+        try await onOwnThread(within: 1700 * Double(TestTime.factor)) {
             for number in 0..<Self.count {
                 let seed = Self.firstSeed.map { $0 &+ UInt64(number) } ?? .random(in: 0 ... .max)
                 do {

@@ -9,7 +9,7 @@ import Testing
 /// One byte of the first hundred is damaged: each row is saved, and as it was.
 ///
 /// `QUARRY_SALVAGE_HEADERS=1` tries all damages of all shapes of files, rather than a part.
-@Suite("Damaged headers", .timeLimit(.minutes(60))) struct HeaderDamageTests {
+@Suite("Damaged headers", .timeLimit(.minutes(60 * TestTime.factor))) struct HeaderDamageTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }
@@ -117,7 +117,7 @@ import Testing
     /// each header that damages lead to.
     @Test(arguments: triesAll ? Shape.all : Shape.some)
     func noSingleByteCostsOrChangesARow(shape: Shape) async throws {
-        try await onOwnThread(within: 3500) {
+        try await onOwnThread(within: 3500 * Double(TestTime.factor)) {
             let database = try SampleDatabase(
                 path: folder.file("db"), pageSize: shape.pageSize, reservedSize: shape.reservedSize,
                 isAutoVacuum: shape.isAutoVacuum, rowCount: 40, largeSize: shape.pageSize * 5 / 4)

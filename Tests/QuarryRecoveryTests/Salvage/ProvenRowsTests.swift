@@ -9,7 +9,7 @@ import Testing
 /// Numbers of pages and cells are damaged: no row is saved with the bytes of another one.
 ///
 /// `QUARRY_SALVAGE_DATABASES=1000` sets the number of random damages, `QUARRY_SALVAGE_SEED` the first seed.
-@Suite("Proven rows", .timeLimit(.minutes(30))) struct ProvenRowsTests {
+@Suite("Proven rows", .timeLimit(.minutes(30 * TestTime.factor))) struct ProvenRowsTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func damagedNumbersChangeNoRow() async throws {
-        try await onOwnThread(within: 1700) {
+        try await onOwnThread(within: 1700 * Double(TestTime.factor)) {
             let count = DamagedDatabasesTests.environment["QUARRY_SALVAGE_DATABASES"].flatMap { Int($0) } ?? 36
             let first = DamagedDatabasesTests.firstSeed ?? 1
             for seed in (0..<UInt64(count)).map({ first &+ $0 }) {

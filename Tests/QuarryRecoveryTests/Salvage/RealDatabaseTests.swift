@@ -11,13 +11,13 @@ import Testing
 ///
 /// `QUARRY_SALVAGE_FILE` names another file, `QUARRY_SALVAGE_DATABASES=20` sets the number of copies, and
 /// `QUARRY_SALVAGE_SEED` the first seed.
-@Suite("Damaged copies of a real database", .timeLimit(.minutes(60))) struct RealDatabaseTests {
+@Suite("Damaged copies of a real database", .timeLimit(.minutes(60 * TestTime.factor))) struct RealDatabaseTests {
     static let path = DamagedDatabasesTests.environment["QUARRY_SALVAGE_FILE"] ?? "/usr/share/proj/proj.db"
     static let count = DamagedDatabasesTests.environment["QUARRY_SALVAGE_DATABASES"].flatMap { Int($0) } ?? 1
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: path), "there is no such file"))
     func rowsOnUndamagedPagesAreSalvagedIfTheFileExists() async throws {
-        try await onOwnThread(within: 3500) {
+        try await onOwnThread(within: 3500 * Double(TestTime.factor)) {
             let folder = try TemporaryFolder(isFast: true)
             try FileManager.default.copyItem(atPath: Self.path, toPath: folder.file("whole"))
             let expected = try ExpectedRows(path: folder.file("whole"))

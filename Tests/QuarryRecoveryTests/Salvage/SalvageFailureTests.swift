@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: faults) func ofSQLiteLeavesTheSourceAndNoTornTarget(fault: Fault) async throws {
-        try await onOwnThread(within: 250) {
+        try await onOwnThread(within: 250 * Double(TestTime.factor)) {
             let file = try DamagedFile(path: folder.file("db"))
             let faults = try FaultVFS()
             var configuration = Configuration()
@@ -170,7 +170,7 @@ import Testing
     @Test(arguments: [EIO, ENOSPC], [false, true]) func ofTheFileSystemLeavesTheSourceAndNoTornTarget(
         code: CInt, hasLinks: Bool
     ) async throws {
-        try await onOwnThread(within: 250) {
+        try await onOwnThread(within: 250 * Double(TestTime.factor)) {
             let file = try DamagedFile(path: folder.file("db"))
             let state = Lock((left: 0, failed: nil as FileOperations.Kind?, kinds: Set<FileOperations.Kind>()))
             var salvage = DatabaseSalvage(path: file.path)

@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryRecovery
 
 /// Salvage of schemas, virtual tables, sequences and constraints, and its failures.
-@Suite("Salvage", .timeLimit(.minutes(2))) struct SalvageTests {
+@Suite("Salvage", .timeLimit(.minutes(2 * TestTime.factor))) struct SalvageTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -21,7 +21,7 @@ import Testing
     ) throws -> DatabaseDirectory {
         var configuration = Configuration()
         // An access that isn't served fails the test.
-        configuration.acquireTimeout = 110
+        configuration.acquireTimeout = 110 * Double(TestTime.factor)
         configure(&configuration)
         return try DatabaseDirectory(
             path: folder.path, maximumOpenCount: maximumOpenCount, configuration: configuration, migrator: migrator)

@@ -18,7 +18,7 @@ struct DirectoryHostilityTests {
         let use = Use(folder: folder, seed: seed)
         do {
             var configuration = Configuration()
-            configuration.acquireTimeout = 110
+            configuration.acquireTimeout = 110 * Double(TestTime.factor)
             let directory = try DatabaseDirectory(
                 path: folder.path, maximumOpenCount: maximumOpenCount, configuration: configuration,
                 migrator: DatabaseDirectoryTests.migrator, maximumThreadCount: 2)

@@ -18,7 +18,7 @@ import Testing
     ) throws -> DatabaseDirectory {
         var configuration = Configuration()
         // An access that isn't served fails the test.
-        configuration.acquireTimeout = 110
+        configuration.acquireTimeout = 110 * Double(TestTime.factor)
         configure(&configuration)
         return try DatabaseDirectory(
             path: folder.path, maximumOpenCount: maximumOpenCount, configuration: configuration, migrator: migrator)
@@ -76,7 +76,7 @@ import Testing
 
     /// A thread that has a place waits for no other place, also if it comes while others give up: then the directory
     /// asks again whether an access waits.
-    @Test(.timeLimit(.minutes(5))) func aThreadWithAPlaceBesideAccessesThatGiveUp() async throws {
+    @Test(.timeLimit(.minutes(5 * TestTime.factor))) func aThreadWithAPlaceBesideAccessesThatGiveUp() async throws {
         let directory = try make(1)
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         let reader = try await onOwnThread { try a.pool.makeStableReader() }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryShared
 
 /// The asynchronous form of a blockade.
-@Suite(.timeLimit(.minutes(2))) struct BlockadeTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct BlockadeTests {
     let folder: TemporaryFolder
     let database: SharedDatabase
     /// Stands still until a test moves it.

@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryShared
 
 /// Failing calls and failing disks while a shared database is closed, and its files are changed.
-@Suite(.timeLimit(.minutes(5))) struct ClosedDatabaseFaultTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ClosedDatabaseFaultTests {
     /// An operation on the files of a database of one row.
     enum Operation: String, CaseIterable, CustomTestStringConvertible {
         case copy, overwritingCopy, move, overwritingMove, remove, replace

@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryShared
 
 /// Shared databases that are closed while the library works on them: closing waits, and the work ends soon.
-@Suite(.timeLimit(.minutes(2))) struct ClosingBesideWorkTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ClosingBesideWorkTests {
     /// The ways to close a database.
     enum Closing: String, CaseIterable, CustomTestStringConvertible {
         case close, window

@@ -8,7 +8,7 @@ import Testing
 
 /// A file with two names, and pools that were released while accesses ran: two pools of one file mustn't use two logs,
 /// and no window moves files that a pool still uses.
-@Suite(.timeLimit(.minutes(2))) struct FileUsersTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct FileUsersTests {
     let folder: TemporaryFolder
     let path: String
     /// A hard link.

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryShared
 
 /// Databases that are moved to another file system, or replaced by one of another file system.
-@Suite(.timeLimit(.minutes(5))) struct MovesAcrossFileSystemsTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct MovesAcrossFileSystemsTests {
     let folder: TemporaryFolder
     let otherFolder: TemporaryFolder
     /// Whether the folders are on two file systems. If not, the first renaming of an operation fails as if they were.

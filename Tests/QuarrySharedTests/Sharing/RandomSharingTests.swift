@@ -8,7 +8,7 @@ import Testing
 
 /// 64 tasks use 8 databases through 3 names each, and one through a hard link, too: they open, close, move, copy,
 /// replace, remove, restore and purge them, write and read. Other processes open two of the databases by themselves.
-@Suite("Random uses of shared databases", .timeLimit(.minutes(10)))
+@Suite("Random uses of shared databases", .timeLimit(.minutes(10 * TestTime.factor)))
 struct RandomSharingTests {
     /// Each row that was written is in its file, or in one that it was moved to, once. Nothing stays open.
     @Test(arguments: [UInt64.random(in: .min ... .max), 22])

@@ -7,7 +7,7 @@ import Testing
 
 /// A read that begins at the very moment in which a database is served again, and writes inside. The connection of the
 /// writer was closed, or is still that of the closing.
-@Suite(.timeLimit(.minutes(2))) struct ReadsAtTheEndTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReadsAtTheEndTests {
     /// A call that keeps all connections for a while.
     enum Closing: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case close, closeAsync, window, asyncWindow, blockade, asyncBlockade, grace, asyncGrace

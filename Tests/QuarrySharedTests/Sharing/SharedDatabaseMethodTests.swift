@@ -37,7 +37,7 @@ extension DatabasePool: PoolMethods {}
 extension SharedDatabase: PoolMethods {}
 
 /// Shared databases have the methods of pools, and these do the same.
-@Suite(.timeLimit(.minutes(2))) struct SharedDatabaseMethodTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct SharedDatabaseMethodTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

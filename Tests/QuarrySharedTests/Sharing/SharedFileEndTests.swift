@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryShared
 
 /// Pools of shared databases that are released while parts of them are in use.
-@Suite(.timeLimit(.minutes(2))) struct SharedFileEndTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct SharedFileEndTests {
     let folder: TemporaryFolder
     let path: String
 

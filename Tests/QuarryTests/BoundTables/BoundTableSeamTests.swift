@@ -13,7 +13,7 @@ private struct Item: Codable, PersistableRecord, FetchableRecord, Equatable {
 }
 
 /// Raw SQL around the one-line reads and writes of a table.
-@Suite(.timeLimit(.minutes(2))) struct BoundTableSeamTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct BoundTableSeamTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

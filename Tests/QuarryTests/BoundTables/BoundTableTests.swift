@@ -16,7 +16,7 @@ private struct Item: Codable, PersistableRecord, FetchableRecord, Equatable {
 private struct Failure: Error {}
 
 /// One-line reads and writes of a table, alone and inside accesses.
-@Suite(.timeLimit(.minutes(2))) struct BoundTableTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct BoundTableTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

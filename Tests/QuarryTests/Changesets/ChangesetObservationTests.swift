@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryCore
 
 /// Observations of a database whose changes come from changesets, or are recorded.
-@Suite(.timeLimit(.minutes(5))) struct ChangesetObservationTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct ChangesetObservationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder(isFast: true) }

@@ -10,7 +10,7 @@ import QuarryTestSupport
 import Testing
 
 /// The code of the article "Coming from WCDB".
-@Suite(.timeLimit(.minutes(2))) struct ComingFromWCDBSamples {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ComingFromWCDBSamples {
     let folder = try! TemporaryFolder()
 
     struct Sample: Codable, FetchableRecord, MutablePersistableRecord, TableSchemaProviding {

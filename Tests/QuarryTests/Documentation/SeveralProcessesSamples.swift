@@ -3,7 +3,7 @@ import QuarryTestSupport
 import Testing
 
 /// The code of the article "Several processes".
-@Suite(.timeLimit(.minutes(3))) struct SeveralProcessesSamples {
+@Suite(.timeLimit(.minutes(3 * TestTime.factor))) struct SeveralProcessesSamples {
     let folder: TemporaryFolder
     let dbPool: DatabasePool
     let other: DatabaseQueue

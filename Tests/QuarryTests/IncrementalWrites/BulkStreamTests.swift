@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryIncrementalWrites
 
 /// Asynchronous sequences that are written in chunks: their errors and ends, cancellation, accesses in between.
-@Suite(.timeLimit(.minutes(2))) struct BulkStreamTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct BulkStreamTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

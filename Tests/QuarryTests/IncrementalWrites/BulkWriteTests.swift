@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryIncrementalWrites
 
 /// Sequences of records that are inserted in steps: the counts, the errors, and the rows that remain.
-@Suite(.timeLimit(.minutes(2))) struct BulkWriteTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct BulkWriteTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryIncrementalWrites
 
 /// `writeIncrementally`: steps that share transactions, and let others write in between.
-@Suite(.timeLimit(.minutes(2))) struct IncrementalWriteTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct IncrementalWriteTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

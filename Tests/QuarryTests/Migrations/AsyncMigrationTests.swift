@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quarry
 
-@Suite("Migrations in tasks", .timeLimit(.minutes(2))) struct AsyncMigrationTests {
+@Suite("Migrations in tasks", .timeLimit(.minutes(2 * TestTime.factor))) struct AsyncMigrationTests {
     @Test(arguments: WriterKind.allCases) func progress(kind: WriterKind) async throws {
         let folder = try TemporaryFolder()
         let writer = try kind.make(folder)

@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryOutbox
 
 /// The loop of an outbox goes on after errors that pass: it ends by its cancellation, by closing, or by its own errors.
-@Suite(.timeLimit(.minutes(5))) struct OutboxFailureTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct OutboxFailureTests {
     private struct Failed: Error {}
 
     /// The writes of a delivery.

@@ -8,7 +8,7 @@ import Testing
 @testable import QuarryOutbox
 
 /// Outboxes: leases, order, and the ends of consumers at each step.
-@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
+@Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct OutboxTests {
     private struct Failed: Error {}
 
     private struct Email: Codable, DatabaseValueConvertible, Equatable {

@@ -6,7 +6,7 @@ import Testing
 @testable import QuarryCaching
 
 /// Files that change while the database is closed, and tables that a name leads to for a while.
-@Suite(.timeLimit(.minutes(2))) struct CachedTableSeamTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct CachedTableSeamTests {
     struct Country: Codable, FetchableRecord, TableRecord, Sendable, Equatable {
         var code: String
         var name: String

@@ -5,7 +5,7 @@ import Testing
 @testable import QuarryCaching
 
 /// Lookups from memory: whatever happens to the rows, they return what a read returns.
-@Suite(.timeLimit(.minutes(2))) struct CachedTableTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct CachedTableTests {
     struct Player: Codable, FetchableRecord, PersistableRecord, Sendable, Equatable {
         var id: Int64
         var name: String

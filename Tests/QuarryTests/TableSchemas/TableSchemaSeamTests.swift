@@ -5,7 +5,7 @@ import QuarryUntrustedSQL
 import Testing
 
 /// Declared tables where other accesses wait, and under a policy for untrusted SQL.
-@Suite(.timeLimit(.minutes(2))) struct TableSchemaSeamTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TableSchemaSeamTests {
     struct Player: Codable, PersistableRecord, TableSchemaProviding {
         var id: Int64?
         var name: String

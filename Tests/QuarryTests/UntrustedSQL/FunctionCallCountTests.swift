@@ -5,7 +5,7 @@ import Testing
 @testable import QuarryUntrustedSQL
 
 /// How many functions a statement of a user may call: SQLite doesn't look at the timeout within a row.
-@Suite(.timeLimit(.minutes(2))) struct FunctionCallCountTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct FunctionCallCountTests {
     private func players(_ clock: ManualMonotonicClock? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
         if let clock { configuration.monotonicClock = clock.monotonicClock }

@@ -6,7 +6,7 @@ import Testing
 
 /// Functions of SQLite of which one call may take seconds that no timeout ends, or hundreds of megabytes: a policy must
 /// name them.
-@Suite(.timeLimit(.minutes(2))) struct SlowFunctionTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct SlowFunctionTests {
     private func queue() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
         try queue.write { db in

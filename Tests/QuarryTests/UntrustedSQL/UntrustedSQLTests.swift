@@ -7,7 +7,7 @@ import Testing
 @testable import QuarryUntrustedSQL
 
 /// SQL of users: what it may read, and what it can't do.
-@Suite(.timeLimit(.minutes(2))) struct UntrustedSQLTests {
+@Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct UntrustedSQLTests {
     /// Tables and views, of which a policy allows some.
     func queue(
         _ execution: AsyncExecution = .automatic, _ clock: ManualMonotonicClock? = nil
