@@ -104,10 +104,11 @@ final class BulkWrite<Elements: IteratorProtocol>: @unchecked Sendable {
         return isAtEnd ? .done : .next
     }
 
-    func transactionDidCommit() -> BulkWriteProgress {
+    /// - parameter progress: called with the committed part.
+    func transactionDidCommit(_ progress: ((BulkWriteProgress) throws -> Void)?) throws {
         written.transactionCount += 1
         committed = written
-        return committed
+        try progress?(committed)
     }
 
     /// The error that the write throws.

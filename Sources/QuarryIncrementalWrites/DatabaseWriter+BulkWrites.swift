@@ -109,8 +109,7 @@ extension DatabaseWriter {
             try runner.write(&steps) { step in
                 try write.write(step.db, body)
             } didCommit: {
-                let committed = write.transactionDidCommit()
-                try progress?(committed)
+                try write.transactionDidCommit(progress)
             }
         } catch {
             throw write.error(error)
@@ -132,8 +131,7 @@ extension DatabaseWriter {
             try await runner.write(&steps) { step in
                 try write.write(step.db, body)
             } didCommit: {
-                let committed = write.transactionDidCommit()
-                try progress?(committed)
+                try write.transactionDidCommit(progress)
             }
         } catch {
             throw write.error(error)
@@ -175,8 +173,7 @@ extension DatabaseWriter {
                 try await runner.write(&steps) { step in
                     try write.write(step.db, body)
                 } didCommit: {
-                    let committed = write.transactionDidCommit()
-                    try progress?(committed)
+                    try write.transactionDidCommit(progress)
                 }
             } catch {
                 throw write.error(error)

@@ -150,8 +150,8 @@ package final class ConnectionGroup: Sendable {
         -> Lease
     {
         if origin == .continuation {
-            // It overtakes nobody: a connection that was just released is for those who wait for it. A thread that has
-            // a connection would wait for it forever.
+            // A continued write takes its turn, even if a connection was just released: others wait for it. A thread
+            // that already has a connection would wait forever.
             if ownedConnection != nil { throw DatabaseError.reentrantAccess() }
         } else {
             // Most accesses take less time than falling asleep and waking up.

@@ -65,7 +65,7 @@ final class DirectoryGate: SharedFileGate {
         directory.want(self, for: holder)
     }
 
-    /// The threads and tasks that may wait inside another access of the directory; 0 for the others.
+    /// The threads and tasks that may wait inside another access of the directory; just 0 if there are none.
     var waitingHolders: Set<UInt> { holders.withLock { $0.isEmpty ? [0] : $0 } }
 
     func accessGaveUp() {

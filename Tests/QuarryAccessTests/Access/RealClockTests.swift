@@ -83,7 +83,7 @@ import Testing
         await expectError(.SQLITE_INTERRUPT) { try await read.value }
     }
 
-    /// A group that looks for idle connections drops those that nobody has had since it looked before.
+    /// A group closes the connections that haven't been used since its last look.
     @Test func idleReadersGo() async throws {
         let path = folder.file("a.sqlite")
         _ = try DatabasePool(path: path)
