@@ -46,11 +46,13 @@ package struct AccessRequest: Sendable {
     package let barrier: ConnectionGroup?
     let origin: Origin
     /// Whether the write shares its transaction with those that wait behind it.
-    let sharesCommit: Bool
+    private(set) var sharesCommit: Bool
     /// Whether the task may stay on the library's thread after the access.
     var mayStay: Bool
     /// Collects the events of the access, if it is traced.
     var trace: AccessTrace?
+    /// When the access must have ended; nil if only the configuration's timeouts apply.
+    private(set) var deadline: AccessDeadline?
 
     /// - parameter mayStay: false for an access whose task lets others go first. It goes back to Swift's threads then,
     ///   as they have to: otherwise it would ask for its connection again before they are awake.
@@ -75,6 +77,19 @@ package struct AccessRequest: Sendable {
         self.origin = origin
         sharesCommit = false
         self.mayStay = mayStay
+    }
+
+    /// The request with a deadline. A write with one doesn't go on with the transaction of another write.
+    func until(_ deadline: AccessDeadline) -> AccessRequest {
+        var request = self
+        request.deadline = deadline
+        request.sharesCommit = false
+        return request
+    }
+
+    /// Throws if the deadline has passed when the access is requested.
+    func checkHasTime() throws {
+        if let deadline, !deadline.hasTime { throw deadline.hasNoTime }
     }
 }
 

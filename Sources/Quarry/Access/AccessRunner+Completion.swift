@@ -3,34 +3,19 @@ import QuarryCore
 // Accesses in their own tasks, which report to a closure.
 
 extension AccessRunner {
+    /// Runs an access in its own task.
+    ///
+    /// - parameter body: receives the connection, or the error if none is available. It is called once.
     func enqueue(_ request: AccessRequest, _ body: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let call = SingleCall()
-        enqueue(
-            request, { db in call { body(.success(db)) } }, orFail: { error in call { body(.failure(error)) } })
-    }
-
-    /// Runs a write of kind `write` in a bare access, in which `completion` then uses the connection.
-    func enqueueWrite<T: Sendable>(
-        _ request: AccessRequest, _ updates: @escaping @Sendable (Database) throws -> T,
-        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
-    ) {
-        let call = SingleCall()
-        enqueue(
-            AccessRequest(.bare, request.placement, origin: request.origin),
-            { db in
-                let result = Result { try request.kind.run(db, updates) }
-                call { completion(db, result) }
-            },
-            orFail: { error in call { completion(Self.noConnection(error), .failure(error)) } })
-    }
-
-    func enqueueWriteWithoutTransaction(
-        _ request: AccessRequest, _ updates: @escaping @Sendable (Database) -> Void
-    ) {
-        let call = SingleCall()
-        enqueue(
-            request, { db in call { updates(db) } },
-            orFail: { error in call { updates(Self.noConnection(error)) } })
+        enqueue(request) { db in
+            call { body(.success(db)) }
+        } whenReleased: { result in
+            guard case .failure(let error) = result else { return }
+            // `body` is the user's code, which may take a while.
+            WorkerThreads.willBeBusy()
+            call { body(.failure(error)) }
+        }
     }
 
     /// Ends a read that another thread has begun, in its own task, on the library's threads.
@@ -40,25 +25,16 @@ extension AccessRunner {
         let call = SingleCall()
         let trace = tracedIfAny(AccessRequest(.begunRead)).trace
         Task(executorPreference: workers) { [group] in
-            defer { group.release(lease, endsJob: true) }
-            do {
-                try Self.frame(lease.database, nil, trace: trace, kind: .begunRead) { db in
-                    call { body(.success(db)) }
+            group.use(lease, endsJob: true) { db in
+                do {
+                    try Self.frame(db, nil, trace: trace, kind: .begunRead) { db in call { body(.success(db)) } }
+                    trace?.finish()
+                } catch {
+                    let error = trace?.finish(error) ?? error
+                    call { body(.failure(error)) }
                 }
-                trace?.finish()
-            } catch {
-                let error = trace?.finish(error) ?? error
-                call { body(.failure(error)) }
             }
         }
-    }
-
-    /// A connection for a closure that must receive one although none is available. No other access has the connection,
-    /// and each use throws.
-    private static func noConnection(_ error: any Error) -> Database {
-        let reason =
-            error as? DatabaseError ?? DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "\(error)")
-        return Database(refusing: reason)
     }
 
     /// Calls the first of several closures, and no other: an access may leave an error behind after its closure has

@@ -51,21 +51,18 @@ package final class AccessRunner: Sendable {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: false) {
             return try performTraced(traced, body)
         }
+        try request.checkHasTime()
         // Checked before the wait for this group's connection, whose access may wait for a connection of this thread.
         if let barrier = request.barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
-        let lease = try group.lease(request.origin, request.trace)
-        guard let barrier = request.barrier else {
-            defer { group.release(lease) }
-            return try lease.withDatabase { db in
-                try Self.frame(db, nil, trace: request.trace, kind: request.kind, body)
-            }
+        let lease = try group.lease(request.origin, request.trace, until: request.deadline)
+        if let barrier = request.barrier {
+            try group.beginBarrier(of: barrier, for: lease, request.origin, request.trace)
         }
-        try group.beginBarrier(of: barrier, for: lease, request.origin, request.trace)
-        defer {
-            barrier.endBarrier()
-            group.release(lease)
+        return try group.use(lease) { db in
+            defer { request.barrier?.endBarrier() }
+            return try Self.frame(
+                db, request.deadline.map { AccessToken(deadline: $0) }, trace: request.trace, kind: request.kind, body)
         }
-        return try Self.frame(lease.database, nil, trace: request.trace, kind: request.kind, body)
     }
 
     /// Runs an access for a task, which can be cancelled.
@@ -75,61 +72,49 @@ package final class AccessRunner: Sendable {
         if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
             return try await performTraced(traced, body)
         }
+        try request.checkHasTime()
         if request.sharesCommit, let groupCommit { return try await performSharing(request, groupCommit, body) }
         if mustYield(request.placement) { await Task.yield() }
-        // The task doesn't wait here, so it needs no queue entry, no token and no cancellation handler.
-        if request.placement == .inline, let lease = group.leaseAtOnce() {
-            defer { group.release(lease) }
-            return try lease.withDatabase { db in
-                try Self.frame(db, nil, followsTask: true, trace: request.trace, kind: request.kind, body)
+        // A deadline needs a token, and so does a task that waits.
+        if request.deadline == nil {
+            // The task doesn't wait here, so it needs no queue entry, no token and no cancellation handler.
+            if request.placement == .inline, let lease = group.leaseAtOnce() {
+                return try group.use(lease) { db in
+                    try Self.frame(db, nil, followsTask: true, trace: request.trace, kind: request.kind, body)
+                }
+            }
+            // Asked before a connection is taken: an access that runs elsewhere takes one there, and counts once.
+            if request.placement == .measured, await isAdmittedSoon() {
+                if let lease = group.leaseAtOnce() {
+                    do {
+                        return try group.use(lease) { db in try performInline(request, db, nil, body) }
+                    } catch is WouldWait {}
+                } else {
+                    admission.withLock { $0.inlineReadDidEnd(nil) }
+                }
+                return try await performWaiting(request, .inlineTask, body)
             }
         }
-        var waiterKind: ConnectionGroup.Machine.WaiterKind =
-            request.placement == .inline ? .inlineTask : .offloadedTask
-        // Asked before a connection is taken: an access that runs elsewhere takes one there, and counts once.
-        if request.placement == .measured, await isAdmittedSoon() {
-            waiterKind = .inlineTask
-            let lease = group.leaseAtOnce()
-            defer { if let lease { group.release(lease) } }
-            if let lease, mayBeAdmitted(lease) {
-                do { return try performInline(request, lease, nil, body) } catch is WouldWait {}
-            } else {
-                admission.withLock { $0.inlineReadDidEnd(nil) }
-            }
-        }
-        let place = TaskPlace(request, group, workers, waiterKind)
-        return try await withTaskCancellationHandler {
-            try await performWaiting(request, at: place, body)
-        } onCancel: {
-            place.cancel()
-        }
+        return try await performWaiting(
+            request, mayRunInline(request) ? .inlineTask : .offloadedTask, body)
     }
 
     /// Waits for a connection, and runs the access where the request says.
-    func performWaiting<T: Sendable>(
-        _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> T
+    private func performWaiting<T: Sendable>(
+        _ request: AccessRequest, _ waiterKind: ConnectionGroup.Machine.WaiterKind,
+        _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
-        if request.placement == .inline { return try await performHere(request, at: place, body) }
-        guard place.waiterKind == .inlineTask else {
-            return try await withTaskExecutorPreference(place.executor, isolation: nil) {
-                try await performHere(request, at: place, body)
+        let place = TaskPlace(request, group, workers, waiterKind)
+        return try await withTaskCancellationHandler {
+            if request.placement == .inline { return try await performHere(request, at: place, body) }
+            guard waiterKind == .inlineTask else {
+                return try await withTaskExecutorPreference(place.executor, isolation: nil) {
+                    try await performHere(request, at: place, body)
+                }
             }
-        }
-        // A measured read: it may be admitted once it has its connection.
-        let leaseOrSlot = try await group.leaseOrSlot(place.turn)
-        if case .lease(let lease) = leaseOrSlot, mayBeAdmitted(lease), placeOfRead(mayAsk: false) == .here {
-            var hasRun = true
-            defer { if hasRun { group.release(lease) } }
-            do {
-                return try performInline(request, lease, place.token, body)
-            } catch is WouldWait {
-                hasRun = false
-            }
-        }
-        return try await withTaskExecutorPreference(workers.executor(mayStay: request.mayStay), isolation: nil) {
-            let lease = try group.lease(leaseOrSlot)
-            defer { group.release(lease, endsJob: true) }
-            return try run(request, lease, place.token, body)
+            return try await performMeasured(request, at: place, body)
+        } onCancel: {
+            place.cancel()
         }
     }
 
@@ -138,30 +123,24 @@ package final class AccessRunner: Sendable {
         _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> T
     ) async throws -> T {
         let lease = try await group.lease(place.turn)
-        guard let barrier = request.barrier, let waiter = place.barrierWaiter else {
-            defer { group.release(lease, endsJob: true) }
-            return try run(request, lease, place.token, body)
+        if let barrier = request.barrier, let waiter = place.barrierWaiter {
+            try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, request.origin, request.trace)
         }
-        try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, request.origin, request.trace)
-        defer {
-            barrier.endBarrier(endsJob: true)
-            group.release(lease, endsJob: true)
+        return try group.use(lease, endsJob: true) { db in
+            defer { request.barrier?.endBarrier(endsJob: true) }
+            return try run(request, db, place.token, body)
         }
-        return try run(request, lease, place.token, body)
     }
 
     /// Runs the access with its connection. Measures it if the durations of reads decide the placement.
     private func run<T>(
-        _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken,
-        _ body: (Database) throws -> T
+        _ request: AccessRequest, _ db: Database, _ token: AccessToken, _ body: (Database) throws -> T
     ) throws -> T {
-        try lease.withDatabase { db in
-            guard request.placement == .measured else {
-                return try Self.frame(db, token, trace: request.trace, kind: request.kind, body)
-            }
-            return try Self.frame(db, token, trace: request.trace) { db in
-                try measured { try request.kind.run(db, body) }
-            }
+        guard request.placement == .measured else {
+            return try Self.frame(db, token, trace: request.trace, kind: request.kind, body)
+        }
+        return try Self.frame(db, token, trace: request.trace) { db in
+            try measured { try request.kind.run(db, body) }
         }
     }
 
@@ -195,52 +174,29 @@ package final class AccessRunner: Sendable {
     /// Runs an access in its own task, on the library's threads. Its queue entry is taken before this returns.
     ///
     /// ```swift
-    /// readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { db in … } orFail: { error in … }
+    /// readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { db in … } whenReleased: { result in … }
     /// ```
     ///
-    /// - parameter fail: receives the error if no connection is available, if `body` throws, or if the access leaves an
-    ///   error behind.
-    func enqueue(
-        _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
-        orFail fail: @escaping @Sendable (any Error) -> Void
-    ) {
-        let request = inOwnTask(request)
-        let place = TaskPlace(request, group, workers, .offloadedTask)
-        let access: @Sendable () async -> Void = {
-            do {
-                try await self.performHere(request, at: place, body)
-                request.trace?.finish()
-            } catch {
-                // `body` is the user's code, which may take a while.
-                WorkerThreads.willBeBusy()
-                fail(request.trace?.finish(error) ?? error)
-            }
-        }
-        switch request.origin {
-        case .user, .continuation: Task(executorPreference: place.executor, operation: access)
-        // An access of the library has nothing of the task that happens to request it: no local values, no priority.
-        case .library: Task.detached(executorPreference: place.executor, operation: access)
-        }
-    }
-
-    /// Runs an access of the library in its own task, on the library's threads.
-    ///
-    /// - parameter whenReleased: called when the connection is given back, with the error of the access.
+    /// - parameter whenReleased: called when the connection is given back. Receives the error if no connection is
+    ///   available, if `body` throws, or if the access leaves an error behind.
     package func enqueue(
         _ request: AccessRequest, _ body: @escaping @Sendable (Database) throws -> Void,
         whenReleased: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         let request = inOwnTask(request)
         let place = TaskPlace(request, group, workers, .offloadedTask)
-        // Detached: the access belongs to no task of the user, whose values it would keep.
-        Task.detached(executorPreference: place.executor) {
+        let access: @Sendable () async -> Void = {
             do {
-                try await self.performHere(request, at: place, body)
+                try await Self.delivering(request.trace) { try await self.performHere(request, at: place, body) }
             } catch {
-                return whenReleased(.failure(request.trace?.finish(error) ?? error))
+                return whenReleased(.failure(error))
             }
-            request.trace?.finish()
             whenReleased(.success(()))
+        }
+        switch request.origin {
+        case .user, .continuation: Task(executorPreference: place.executor, operation: access)
+        // An access of the library has nothing of the task that happens to request it: no local values, no priority.
+        case .library: Task.detached(executorPreference: place.executor, operation: access)
         }
     }
 
@@ -272,13 +228,10 @@ package final class AccessRunner: Sendable {
                 if let barrier, let waiter = place.barrierWaiter {
                     try await group.beginBarrier(of: barrier, waiter, place.token, for: lease, task: task)
                 }
-                group.setHolder(task, of: lease.slot)
-                defer {
-                    group.setHolder(nil, of: lease.slot)
-                    barrier?.endBarrier()
-                    group.release(lease)
+                return try await group.use(lease, holder: task) {
+                    defer { barrier?.endBarrier() }
+                    return try await body(lease, place.token)
                 }
-                return try await body(lease, place.token)
             }
         } onCancel: {
             place.cancel()
@@ -287,18 +240,15 @@ package final class AccessRunner: Sendable {
 
     // MARK: - Inline reads
 
-    /// Whether a read is expected to run where the task is.
-    func mayRunInline(_ placement: AccessRequest.Placement) -> Bool {
-        switch placement {
+    /// Whether an access is expected to run where the task is, if it has to wait.
+    private func mayRunInline(_ request: AccessRequest) -> Bool {
+        switch request.placement {
         case .inline: true
         case .offloaded: false
-        case .measured: admission.withLock { $0.expectsInlineRead { group.accessCount } }
+        case .measured:
+            // Without a deadline, it was asked before.
+            request.deadline != nil && admission.withLock { $0.expectsInlineRead { group.accessCount } }
         }
-    }
-
-    /// Whether a measured read may begin with this connection where the task is: setups may take long.
-    private func mayBeAdmitted(_ lease: ConnectionGroup.Lease) -> Bool {
-        lease.withDatabase { db in !db.hasPendingSetups }
     }
 
     /// Where a read may run. If it is here, `performInline` or `ReadAdmission.inlineReadDidEnd` has to follow.
@@ -327,14 +277,37 @@ package final class AccessRunner: Sendable {
         return answer == .here
     }
 
+    /// Waits for a connection, and runs a measured read: where the task is, if it is admitted once it has the
+    /// connection.
+    private func performMeasured<T: Sendable>(
+        _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> T
+    ) async throws -> T {
+        let leaseOrSlot = try await group.leaseOrSlot(place.turn)
+        if case .lease(let lease) = leaseOrSlot, placeOfRead(mayAsk: false) == .here {
+            do {
+                return try group.use(lease) { db, end in
+                    do {
+                        return try performInline(request, db, place.token, body)
+                    } catch is WouldWait {
+                        end = .kept
+                        throw WouldWait()
+                    }
+                }
+            } catch is WouldWait {}
+        }
+        return try await withTaskExecutorPreference(workers.executor(mayStay: request.mayStay), isolation: nil) {
+            let lease = try group.lease(leaseOrSlot)
+            return try group.use(lease, endsJob: true) { db in try run(request, db, place.token, body) }
+        }
+    }
+
     /// Runs an admitted read where the task is.
     ///
     /// - parameter token: nil if the task itself is asked whether it is cancelled.
     /// - throws: `WouldWait` if the read has to run elsewhere. An optional result would cost more than the locks: this
     ///   generic function isn't specialised.
     private func performInline<T>(
-        _ request: AccessRequest, _ lease: ConnectionGroup.Lease, _ token: AccessToken?,
-        _ body: (Database) throws -> T
+        _ request: AccessRequest, _ db: Database, _ token: AccessToken?, _ body: (Database) throws -> T
     ) throws -> T {
         var start: UInt64 = 0
         defer {
@@ -343,7 +316,9 @@ package final class AccessRunner: Sendable {
             admission.contents.pointee.inlineReadDidEnd(duration)
             admission.unlock()
         }
-        return try Self.frame(lease.database, token, followsTask: token == nil, trace: request.trace) { db in
+        // Setups may take long.
+        if db.hasPendingSetups { throw WouldWait() }
+        return try Self.frame(db, token, followsTask: token == nil, trace: request.trace) { db in
             switch request.kind {
             case .read, .pinnedRead:
                 try Self.beginWithoutWaiting(db)
@@ -408,7 +383,6 @@ package final class AccessRunner: Sendable {
 /// A task's entries in the wait queues of the groups that its access needs.
 struct TaskPlace: Sendable {
     let token: AccessToken
-    let waiterKind: ConnectionGroup.Machine.WaiterKind
     /// The connection of the access, or the waiter for it.
     let turn: ConnectionGroup.LeaseOrWaiter
     /// The waiter for the barrier. It enters the queue once the task has its connection.
@@ -420,15 +394,13 @@ struct TaskPlace: Sendable {
 
     init(
         _ request: AccessRequest, _ group: ConnectionGroup, _ workers: WorkerThreads,
-        _ waiterKind: ConnectionGroup.Machine.WaiterKind, deadline: AccessDeadline? = nil
+        _ waiterKind: ConnectionGroup.Machine.WaiterKind
     ) {
-        token = AccessToken(deadline: deadline)
+        token = AccessToken(deadline: request.deadline)
         self.group = group
         barrier = request.barrier
-        self.waiterKind = waiterKind
         barrierWaiter = request.barrier == nil ? nil : TaskWaiter(workers, .offloadedTask)
-        turn = group.request(
-            token, workers, waiterKind, request, joins: request.sharesCommit && deadline == nil)
+        turn = group.request(token, workers, waiterKind, request)
         executor =
             switch turn {
             case .waiter(let waiter): waiter

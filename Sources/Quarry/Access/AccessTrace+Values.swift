@@ -16,7 +16,7 @@ extension ConnectionGroup {
     /// The accesses that have connections, and their labels.
     var holders: [(connection: DatabaseTraceEvent.Connection, label: String?)] {
         state.withLock { state in
-            (state.connections + [state.barrierHolder]).compactMap { connection in
+            (state.connections + [state.barrier.connection]).compactMap { connection in
                 guard let db = connection?.database, let number = db.runningAccess, let connection = db.tracedConnection
                 else { return nil }
                 return (connection, db.accessLabel(ofAccess: number))

@@ -1,7 +1,7 @@
-/// The steps of closing with a grace period, as a value.
+/// The steps of closing, as a value.
 ///
-/// Closing takes a barrier of each group in order, behind the accesses that wait already. When the grace period has
-/// ended, it refuses the waiting accesses, interrupts the running ones, and goes first.
+/// Closing takes a barrier of each group in order: before the accesses that wait already, or behind them. With a grace
+/// period, it goes first when that has ended, refuses the waiting accesses, and interrupts the running ones.
 struct ClosingStateMachine {
     /// The next action of the caller, which reports its outcome.
     enum Step: Equatable {
@@ -13,6 +13,8 @@ struct ClosingStateMachine {
         case close
         /// An access doesn't end.
         case giveUp
+        /// Another call has closed the groups.
+        case end
     }
 
     /// Nanoseconds between two interruptions: SQLite may miss an interruption while a statement begins, and an access
@@ -20,6 +22,7 @@ struct ClosingStateMachine {
     static var interruptionInterval: UInt64 { 20_000_000 }
 
     private let groupCount: Int
+    private let goesFirst: Bool
     private let graceEnd: UInt64
     private let interruptionTimeout: UInt64
 
@@ -29,8 +32,20 @@ struct ClosingStateMachine {
     /// When closing gives up; nil before the first interruption.
     private var lastEnd: UInt64?
 
+    /// Closing that waits as long as it has to.
+    ///
+    /// - parameter goesFirst: whether the barriers come before the accesses that wait already.
+    init(groupCount: Int, goesFirst: Bool) {
+        self.groupCount = groupCount
+        self.goesFirst = goesFirst
+        interruptionTimeout = 0
+        graceEnd = .max
+    }
+
+    /// Closing with a grace period.
     init(groupCount: Int, gracePeriod: UInt64, interruptionTimeout: UInt64, now: UInt64) {
         self.groupCount = groupCount
+        goesFirst = false
         self.interruptionTimeout = interruptionTimeout
         graceEnd = Self.sum(now, gracePeriod)
     }
@@ -53,12 +68,15 @@ struct ClosingStateMachine {
         return now >= lastEnd ? .giveUp : .interrupt
     }
 
+    /// Another call has closed the groups.
+    func wasClosed() -> Step { .end }
+
     /// The accesses were interrupted.
     func didInterrupt(now: UInt64) -> Step { next(now: now) }
 
     private func next(now: UInt64) -> Step {
         if heldCount == groupCount { return .close }
-        guard let lastEnd else { return .wait(group: heldCount, isFirst: false, until: graceEnd) }
+        guard let lastEnd else { return .wait(group: heldCount, isFirst: goesFirst, until: graceEnd) }
         return .wait(
             group: heldCount, isFirst: true, until: min(lastEnd, Self.sum(now, Self.interruptionInterval)))
     }

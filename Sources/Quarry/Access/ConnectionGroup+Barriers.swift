@@ -3,6 +3,45 @@ import QuarryCore
 // Barriers, and the state of a group that the deadlock detector reads.
 
 extension ConnectionGroup {
+    /// The holder of a group's barrier.
+    enum BarrierHolder {
+        /// There is no barrier, or a call closes the connections for good.
+        case unknown
+        /// The access that has a connection of another group.
+        ///
+        /// - parameter task: the number of the task that has both until the access begins; 0 for none.
+        case access(Connection, task: UInt)
+        /// A thread that has the connections closed; 0 once they belong to none.
+        case window(thread: UInt)
+        /// The gate of a database in a directory, and the thread that closes the connections behind it; 0 for none.
+        case gate(thread: UInt)
+
+        /// The thread that has the connections closed; 0 for none.
+        var thread: UInt {
+            switch self {
+            case .unknown, .access: 0
+            case .window(let thread), .gate(let thread): thread
+            }
+        }
+
+        /// The connection with which an access has the barrier.
+        var connection: Connection? { if case .access(let connection, _) = self { connection } else { nil } }
+
+        var isGate: Bool { if case .gate = self { true } else { false } }
+
+        func isHeld(by holder: UInt) -> Bool {
+            guard case .access(let connection, let task) = self else { return thread == holder }
+            return task == holder || connection.database.accessingThread == holder
+        }
+
+        /// The thread or task that has the barrier; 0 if it isn't known.
+        var holder: UInt {
+            guard case .access(let connection, let task) = self else { return thread }
+            let thread = connection.database.accessingThread
+            return thread == 0 ? task : thread
+        }
+    }
+
     /// Waits on this thread for all connections of `barredGroup`, and keeps them until `endBarrier`.
     ///
     /// Meanwhile this group's connection is set aside: the reads that the barrier waits for may write.
@@ -43,10 +82,7 @@ extension ConnectionGroup {
     private func setAside(_ lease: Lease) { perform(decide { $0.setAside(lease.slot) }) }
 
     private func takeBack(_ lease: Lease, _ barredGroup: ConnectionGroup, _ task: UInt = 0) throws {
-        barredGroup.state.withLock { state in
-            state.barrierHolder = Connection(database: lease.database)
-            state.barrierTask = task
-        }
+        barredGroup.state.withLock { $0.barrier = .access(Connection(database: lease.database), task: task) }
         guard !decide({ $0.takeBack(lease.slot) }) else { return }
         Self.endBarriers([self, barredGroup])
         throw isStillLent
@@ -106,8 +142,7 @@ extension ConnectionGroup {
     ///
     /// - parameter forgotten: the connections that were closed under the barrier. They are released without the lock.
     func endBarrier(_ state: inout State, forgetting forgotten: [Connection] = []) -> BarrierEnd {
-        state.barrierHolder = nil
-        state.barrierTask = 0
+        state.barrier = .unknown
         let actions = state.machine.releaseBarrier(now: clock.now)
         watch(&state)
         return BarrierEnd(
@@ -153,7 +188,7 @@ extension ConnectionGroup {
             return WaitGraph.Group(
                 name: name, threads: threads, availableCount: state.machine.availableCount,
                 hasBarrier: state.machine.hasBarrier,
-                barrierThread: Self.barrierHolder(state),
+                barrierThread: state.barrier.holder,
                 barredGroup: barredGroup.map { ObjectIdentifier($0) }, queue: state.machine.queue)
         }
     }
@@ -164,10 +199,5 @@ extension ConnectionGroup {
             let thread = state.connections[slot]?.database.accessingThread ?? 0
             return thread == 0 ? state.holders[slot] : thread
         }
-    }
-
-    private static func barrierHolder(_ state: State) -> UInt {
-        let thread = state.barrierHolder?.database.accessingThread ?? 0
-        return thread == 0 ? state.barrierTask : thread
     }
 }

@@ -14,78 +14,6 @@ extension ConnectionGroup {
         Self.close(dropped, state)
     }
 
-    /// Closes all connections of some groups, and refuses the waiting accesses.
-    ///
-    /// Closing waits for the running accesses, and precedes the waiting ones.
-    ///
-    /// - parameter groups: in the order in which they are waited for. Their connections are closed in the opposite
-    ///   order.
-    /// - throws: `SQLITE_BUSY` if statements are left, or if this thread has one of the connections. Then the groups
-    ///   stay usable.
-    static func close(_ groups: [ConnectionGroup]) throws {
-        guard let first = groups.first, !first.isClosed else { return }
-        // Checked before waiting for any group, whose access may wait for a connection of this thread.
-        for group in groups.reversed() { try group.checkMayClose() }
-        var heldCount = 0
-        do {
-            for group in groups {
-                do {
-                    _ = try group.wait(for: .barrier, .user, nil, .closer, isFirst: true)
-                } catch  where group.isClosed {
-                    return endBarriers(groups.prefix(heldCount))
-                }
-                heldCount += 1
-            }
-            try closeConnections(groups)
-        } catch {
-            endBarriers(groups.prefix(heldCount))
-            throw error
-        }
-        for group in groups.reversed() { group.finishClosing() }
-    }
-
-    /// As the synchronous `close`, but waiting suspends the task, and closing runs on the library's threads.
-    ///
-    /// - throws: the errors of the synchronous `close`; `CancellationError` if the task is cancelled while it waits.
-    static func close(_ groups: [ConnectionGroup], _ workers: WorkerThreads) async throws {
-        guard let first = groups.first, !first.isClosed else { return }
-        for group in groups.reversed() { try group.checkMayClose() }
-        let token = AccessToken()
-        let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask) }
-        first.request(waiters[0], token, .barrier, .user, nil, .closer, isFirst: true)
-        try await withTaskCancellationHandler {
-            // Like a barrier, closing must not need one of Swift's threads, since all of them may wait behind it.
-            try await withTaskExecutorPreference(waiters[0], isolation: nil) {
-                try await close(groups, waiters, token)
-            }
-        } onCancel: {
-            token.cancel()
-            for (group, waiter) in zip(groups, waiters) { group.cancel(waiter) }
-        }
-    }
-
-    /// - parameter waiters: one for each group. The first has already entered its queue.
-    private static func close(_ groups: [ConnectionGroup], _ waiters: [TaskWaiter], _ token: AccessToken) async throws {
-        var heldCount = 0
-        do {
-            for (group, waiter) in zip(groups, waiters) {
-                if heldCount > 0 { group.request(waiter, token, .barrier, .user, nil, .closer, isFirst: true) }
-                do {
-                    _ = try await group.grant(waiter)
-                } catch  where group.isClosed {
-                    return endBarriers(groups.prefix(heldCount))
-                }
-                heldCount += 1
-            }
-            if token.isCancelled { throw CancellationError() }
-            try closeConnections(groups)
-        } catch {
-            endBarriers(groups.prefix(heldCount))
-            throw error
-        }
-        for group in groups.reversed() { group.finishClosing() }
-    }
-
     /// Throws `SQLITE_BUSY` if closing would wait for an access of this thread.
     func checkMayClose() throws {
         try checkIsOutsideWindow()
@@ -151,6 +79,16 @@ extension ConnectionGroup {
     func finishClosing() {
         perform(state.withLock { $0.machine.close() })
         idleClock?.remove(ObjectIdentifier(state))
+    }
+
+    /// Refuses the waiting accesses, and interrupts the running ones.
+    func endGracePeriod() {
+        perform(decide { $0.endGracePeriod(now: clock.now) })
+        let error = DatabaseError(
+            resultCode: .SQLITE_INTERRUPT, message: "Connection is closing: its grace period has ended")
+        for access in runningAccesses { _ = end(access, error) }
+        interrupt()
+        endWork?(error)
     }
 
     // MARK: - Requests while the groups close

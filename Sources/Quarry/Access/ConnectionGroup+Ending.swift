@@ -40,6 +40,6 @@ extension ConnectionGroup {
 
 extension ConnectionGroup.State {
     fileprivate var isUnused: Bool {
-        isGateShut ? machine.leasedCount == 0 && machine.waiterCount == 0 : machine.isUnused
+        barrier.isGate ? machine.leasedCount == 0 && machine.waiterCount == 0 : machine.isUnused
     }
 }

@@ -4,7 +4,7 @@ extension ConnectionGroup {
     /// Whether a thread or task has a connection of the group, opens one, or has the barrier.
     package func isHeld(by holder: UInt) -> Bool {
         state.withLock { state in
-            state.barrierTask == holder || state.barrierHolder?.database.accessingThread == holder
+            state.barrier.isHeld(by: holder)
                 || state.holders.values.contains(holder)
                 || state.connections.contains { $0?.database.accessingThread == holder }
         }
@@ -18,7 +18,7 @@ extension ConnectionGroup {
         return group.state.withLock { state in
             guard state.machine.phase.isOpen, state.machine.isUnused, shutGate(groups.dropFirst()) else { return false }
             state.machine.beginBarrier()
-            state.isGateShut = true
+            state.barrier = .gate(thread: 0)
             return true
         }
     }
@@ -27,15 +27,14 @@ extension ConnectionGroup {
     ///
     /// - parameter holder: the thread or task that waits, if it may have another connection; otherwise 0.
     func waiterDidEnter(_ holder: UInt) {
-        guard let gate, state.withLock({ $0.isGateShut }) else { return }
+        guard let gate, state.withLock({ $0.barrier.isGate }) else { return }
         gate.accessWaits(holder)
     }
 
     /// Opens the gate, if it is shut.
     package static func openGate(_ groups: [ConnectionGroup]) {
         endBarriers(groups) { group, state in
-            guard state.isGateShut else { return nil }
-            state.isGateShut = false
+            guard state.barrier.isGate else { return nil }
             return group.endBarrier(&state)
         }
     }
@@ -44,11 +43,11 @@ extension ConnectionGroup {
     package static func closeBehindGate(_ groups: [ConnectionGroup]) throws {
         let thread = Database.currentThread
         // An access of this thread, by a tracer, would wait for its own gate.
-        for group in groups { group.state.withLock { $0.barrierTask = thread } }
+        for group in groups { group.state.withLock { if $0.barrier.isGate { $0.barrier = .gate(thread: thread) } } }
         defer {
             for group in groups {
                 let forgotten = group.state.withLock { state in
-                    state.barrierTask = 0
+                    if state.barrier.isGate { state.barrier = .gate(thread: 0) }
                     return group.forgetClosed(&state)
                 }
                 _ = consume forgotten

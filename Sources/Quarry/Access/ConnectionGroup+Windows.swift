@@ -18,17 +18,7 @@ extension ConnectionGroup {
     /// Closes all connections as `whileClosed` does, until `endBarriers`, which any thread may call.
     package static func beginWindow(_ groups: [ConnectionGroup]) throws {
         for group in groups { try group.checkMayWaitForAll() }
-        var heldCount = 0
-        do {
-            for group in groups {
-                _ = try group.wait(for: .barrier, .user, nil, heldCount > 0 ? .admitted : nil)
-                heldCount += 1
-            }
-            try closeHere(groups)
-        } catch {
-            endBarriers(groups.prefix(heldCount))
-            throw error
-        }
+        try Closing(groups, .window).run()
     }
 
     /// As the synchronous `whileClosed`, but waiting suspends the task, and `body` runs on the library's threads.
@@ -39,45 +29,18 @@ extension ConnectionGroup {
         _ groups: [ConnectionGroup], _ workers: WorkerThreads, staysClosed: Bool = false,
         _ body: @Sendable () throws -> T
     ) async throws -> T {
-        let token = AccessToken()
-        let waiters = groups.map { _ in TaskWaiter(workers, .offloadedTask, mayStay: staysClosed) }
-        groups[0].request(waiters[0], token, .barrier)
-        return try await withTaskCancellationHandler {
-            try await withTaskExecutorPreference(waiters[0], isolation: nil) {
-                var heldCount = 0
-                do {
-                    for (group, waiter) in zip(groups, waiters) {
-                        if heldCount > 0 { group.request(waiter, token, .barrier, .user, nil, .admitted) }
-                        _ = try await group.grant(waiter)
-                        heldCount += 1
-                    }
-                    if token.isCancelled { throw CancellationError() }
-                    try closeHere(groups)
-                    let value = try body()
-                    if staysClosed { leaveWindow(groups) } else { endBarriers(groups) }
-                    return value
-                } catch {
-                    endBarriers(groups.prefix(heldCount))
-                    throw error
-                }
-            }
-        } onCancel: {
-            token.cancel()
-            for (group, waiter) in zip(groups, waiters) { group.cancel(waiter) }
+        try await Closing(groups, .window).run(workers, mayStay: staysClosed) {
+            var isOver = true
+            defer { if isOver { endBarriers(groups) } else { leaveWindow(groups) } }
+            let value = try body()
+            isOver = !staysClosed
+            return value
         }
-    }
-
-    /// Closes the connections, under the barriers of this thread.
-    private static func closeHere(_ groups: [ConnectionGroup]) throws {
-        let thread = Database.currentThread
-        // An access of this thread would wait for its own barrier.
-        for group in groups { group.state.withLock { $0.barrierTask = thread } }
-        try closeConnections(groups)
     }
 
     /// The barriers go on, and belong to no thread.
     private static func leaveWindow(_ groups: [ConnectionGroup]) {
-        for group in groups { group.state.withLock { $0.barrierTask = 0 } }
+        for group in groups { group.state.withLock { $0.barrier = .window(thread: 0) } }
     }
 
     private func checkMayWaitForAll() throws {
@@ -87,7 +50,7 @@ extension ConnectionGroup {
 
     /// Throws if this thread has the database closed.
     func checkIsOutsideWindow() throws {
-        if state.withLock({ $0.machine.hasBarrier && $0.barrierTask == Database.currentThread }) {
+        if state.withLock({ $0.machine.hasBarrier && $0.barrier.thread == Database.currentThread }) {
             throw DatabaseError.accessOfClosedDatabase(name)
         }
     }
@@ -100,13 +63,13 @@ extension ConnectionGroup {
     }
 
     /// Whether a window keeps the connections closed.
-    package var hasWindow: Bool { state.withLock { $0.machine.hasBarrier && !$0.isGateShut } }
+    package var hasWindow: Bool { state.withLock { $0.machine.hasBarrier && !$0.barrier.isGate } }
 
     /// Whether the group is closed, and nothing runs or waits: an access, a window, a closing.
     var isClosedAtRest: Bool {
         state.withLock { state in
             guard state.machine.waiterCount == 0 else { return false }
-            if state.isGateShut { return true }
+            if state.barrier.isGate { return true }
             return state.machine.leasedCount == 0 && !state.machine.hasBarrier
                 && state.connections.allSatisfy { $0?.database.isClosed ?? true }
         }

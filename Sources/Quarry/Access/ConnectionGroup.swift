@@ -16,16 +16,11 @@ package final class ConnectionGroup: Sendable {
         /// The holders of slots whose access has not begun: threads that open the connection, tasks that wait for
         /// another connection.
         var holders: [Int: UInt] = [:]
-        /// The connection of the access that has the barrier.
-        var barrierHolder: Connection?
-        /// The task that has the barrier until its access begins, or the thread of a window; 0 for none.
-        var barrierTask: UInt = 0
+        var barrier = BarrierHolder.unknown
         /// The groups that close together with this one: an access of one may need a connection of another to end.
         var closingGroups: [ConnectionGroup] = []
         /// When the timer of the waiting tasks fires; `UInt64.max` if none is set.
         var timerEnd = UInt64.max
-        /// Whether the barrier is the shut gate of a database in a directory.
-        var isGateShut = false
         var isWatching = false
         var isTicking = false
         var counts = GroupCounts()
@@ -45,27 +40,6 @@ package final class ConnectionGroup: Sendable {
         package init(database: Database) { self.database = database }
     }
 
-    /// The right of one access to use a connection.
-    struct Lease: @unchecked Sendable {
-        // Sendable: one access has it, and uses the connection from one thread at a time.
-        /// Unretained: the group holds the connection, and drops none that is leased.
-        private let reference: Unmanaged<Database>
-        let slot: Int
-
-        fileprivate init(_ database: Database, slot: Int) {
-            reference = .passUnretained(database)
-            self.slot = slot
-        }
-
-        var database: Database { reference.takeUnretainedValue() }
-
-        /// Runs `body` with the connection, without retaining it.
-        @inline(__always)
-        func withDatabase<T>(_ body: (Database) throws -> T) rethrows -> T {
-            try reference._withUnsafeGuaranteedRef { try body($0) }
-        }
-    }
-
     /// The name of a connection in messages: `the writer of players.sqlite`.
     let name: String
     let limits: Limits
@@ -76,7 +50,7 @@ package final class ConnectionGroup: Sendable {
     private let open: @Sendable () throws -> Database
     /// Whether a connection seems to be idle. Lets spinning waiters poll without taking the lock, which the releasing
     /// thread needs.
-    private let hasIdle = Atomic<Bool>(false)
+    let hasIdle = Atomic<Bool>(false)
     /// Tells when to look for unused connections; nil to keep them.
     let idleClock: IdleClock?
     /// The group that a barrier of this group also waits for: a writer's readers. Meanwhile the writer is lent to their
@@ -180,9 +154,11 @@ package final class ConnectionGroup: Sendable {
             for connection in state.contents.pointee.connections {
                 if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
             }
-            if state.contents.pointee.barrierHolder?.database.isOwned ?? false { throw DatabaseError.reentrantAccess() }
-            if state.contents.pointee.barrierTask == Database.currentThread {
-                throw DatabaseError.accessOfClosedDatabase(name)
+            switch state.contents.pointee.barrier {
+            case .unknown: break
+            case .access(let holder, _): if holder.database.isOwned { throw DatabaseError.reentrantAccess() }
+            case .window(let thread), .gate(let thread):
+                if thread == Database.currentThread { throw DatabaseError.accessOfClosedDatabase(name) }
             }
         }
         return idleLease(.thread)
@@ -363,15 +339,16 @@ package final class ConnectionGroup: Sendable {
     ///
     /// - parameter workers: the threads that go on with the task, if it is offloaded.
     func request(
-        _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind, _ access: AccessRequest,
-        joins: Bool = false
+        _ token: AccessToken, _ workers: WorkerThreads, _ waiterKind: Machine.WaiterKind, _ access: AccessRequest
     ) -> LeaseOrWaiter {
         state.lock()
         let lease = token.isCancelled ? nil : idleLease(waiterKind)
         state.unlock()
         if let lease { return .lease(lease) }
         let waiter = TaskWaiter(workers, waiterKind, mayStay: access.mayStay)
-        request(waiter, token, .connection, access.origin, access.trace, deadline: token.deadline, joins: joins)
+        request(
+            waiter, token, .connection, access.origin, access.trace, deadline: token.deadline,
+            joins: access.sharesCommit)
         return .waiter(waiter)
     }
 
@@ -467,23 +444,5 @@ package final class ConnectionGroup: Sendable {
         case .all:
             throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a barrier isn't a connection")
         }
-    }
-
-    /// - parameter endsJob: whether the thread, if it belongs to the library, has nothing else to do afterwards, except
-    ///   the code of a program whose task stays.
-    func release(_ lease: Lease, endsJob: Bool = false) {
-        state.lock()
-        if state.contents.pointee.counts.timedCount > 0 { endTiming(lease.slot) }
-        let actions = state.contents.pointee.machine.release(lease.slot) { clock.now }
-        hasIdle.store(state.contents.pointee.machine.idleCount > 0, ordering: .relaxed)
-        if idleClock != nil, !state.contents.pointee.isTicking { startTicking(&state.contents.pointee) }
-        if state.contents.pointee.machine.waiterCount > 0 { watch(&state.contents.pointee) }
-        let dropped = actions.isEmpty ? [] : Self.takeDropped(&state.contents.pointee, actions)
-        let isEnding = state.contents.pointee.whenUnused != nil
-        state.unlock()
-        if !actions.isEmpty { perform(actions, endsJob: endsJob) }
-        if !dropped.isEmpty { Self.close(dropped, state) }
-        if isEnding { Self.tellIfUnused(state) }
-        gate?.accessDidEnd()
     }
 }

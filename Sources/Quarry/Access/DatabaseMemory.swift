@@ -137,8 +137,7 @@ extension ConnectionGroup {
         for lease in leases {
             // A closure that prepares connections may throw: then so does the next access.
             let empty = { (db: Database) in db.release(pages: pages, statements: statements) }
-            if (try? AccessRunner.frame(lease.database, nil, empty)) != nil { released.emptiedConnections += 1 }
-            release(lease)
+            if use(lease, { db in try? AccessRunner.frame(db, nil, empty) }) != nil { released.emptiedConnections += 1 }
         }
     }
 }

@@ -131,26 +131,23 @@ extension DatabasePool {
             )
         }
         guard !db.isInsideTransaction else { return value(.failure(DatabaseError.concurrentReadInTransaction())) }
-        let lease: ConnectionGroup.Lease
         do {
-            lease = try readers.group.lease()
-        } catch {
-            return value(.failure(error))
-        }
-        do {
-            try lease.database.beginAccess(nil)
-            do {
-                try lease.database.beginRead(pinned: true)
-            } catch {
-                _ = lease.database.endAccess()
-                throw error
+            let lease = try readers.group.lease()
+            try readers.group.use(lease) { db, end in
+                try db.beginAccess(nil)
+                do {
+                    try db.beginRead(pinned: true)
+                } catch {
+                    _ = db.endAccess()
+                    throw error
+                }
+                db.suspendAccess()
+                end = .kept
             }
-            lease.database.suspendAccess()
+            readers.continueRead(lease, value)
         } catch {
-            readers.group.release(lease)
-            return value(.failure(error))
+            value(.failure(error))
         }
-        readers.continueRead(lease, value)
     }
 
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

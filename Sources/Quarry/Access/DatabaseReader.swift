@@ -160,12 +160,12 @@ extension GroupReader {
     }
 
     public func close() throws {
-        try ConnectionGroup.close(groups)
+        try Closing(groups, .atOnce).run()
         didClose()
     }
 
     public func closeAsync() async throws {
-        try await ConnectionGroup.close(groups, workers)
+        try await Closing(groups, .atOnce).run(workers) {}
         didClose()
     }
 

@@ -141,7 +141,7 @@ package protocol GroupWriter: GroupReader, DatabaseWriter {
 
 extension GroupWriter {
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.enqueueWriteWithoutTransaction(writeRequest, updates)
+        writer.enqueue(writeRequest) { result in updates(Self.connection(result)) }
     }
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
@@ -164,7 +164,24 @@ extension GroupWriter {
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
     ) {
-        writer.enqueueWrite(transactionRequest, updates, completion: completion)
+        // A bare access, in which `completion` uses the connection after the transaction.
+        let request = transactionRequest
+        writer.enqueue(AccessRequest(.bare, request.placement, origin: request.origin)) { connection in
+            let result = Result { try request.kind.run(try connection.get(), updates) }
+            completion(Self.connection(connection), result)
+        }
+    }
+
+    /// A connection for a closure that receives one although none may be available. If none is, no other access has the
+    /// connection, and each use throws.
+    private static func connection(_ result: Result<Database, any Error>) -> Database {
+        switch result {
+        case .success(let db): db
+        case .failure(let error):
+            Database(
+                refusing: error as? DatabaseError
+                    ?? DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "\(error)"))
+        }
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) throws -> T {

@@ -43,6 +43,19 @@ struct LeaseStateMachine<Waiter> {
         var isNext = false
     }
 
+    /// The numbers of entries of the queue, by what they are.
+    private struct QueueCounts {
+        var offloadedTasks = 0
+        var inlineTasks = 0
+        /// Requests of the program.
+        var ofUsers = 0
+        /// Requests of the library for a connection.
+        var ofLibrary = 0
+        /// Requests that may borrow.
+        var borrowers = 0
+        var barriers = 0
+    }
+
     /// Nanoseconds for which a waiter may be overtaken.
     static var patience: UInt64 { 1_000_000 }
 
@@ -60,15 +73,7 @@ struct LeaseStateMachine<Waiter> {
     /// The queue, and the waiter of each entry.
     private var entries: Deque<QueueEntry> = []
     private var waiters: Deque<Waiter> = []
-    /// The number of entries of each kind of task.
-    private var (offloadedTaskCount, inlineTaskCount) = (0, 0)
-    /// The number of entries of the program.
-    private var userCount = 0
-    /// The number of entries of the library that wait for a connection.
-    private var libraryCount = 0
-    /// The number of entries that may borrow, and of barriers.
-    private var borrowerCount = 0
-    private(set) var waitingBarrierCount = 0
+    private var counts = QueueCounts()
     /// The number of the last request that had to wait.
     private(set) var lastID = 0
     private var tick = 0
@@ -92,8 +97,9 @@ struct LeaseStateMachine<Waiter> {
     var isClosed: Bool { phase == .closed }
     var waiterCount: Int { entries.count }
     /// The number of waiters, but for the library's own that wait for a connection.
-    var programWaiterCount: Int { entries.count - libraryCount }
+    var programWaiterCount: Int { entries.count - counts.ofLibrary }
     var idleCount: Int { slots.idleCount }
+    var waitingBarrierCount: Int { counts.barriers }
 
     /// Whether the connection of a slot is free, and neither a barrier nor closing has it.
     func isIdle(_ slot: Int) -> Bool { !hasBarrier && !isClosed && slots.state(of: slot) == .idle }
@@ -102,7 +108,7 @@ struct LeaseStateMachine<Waiter> {
 
     /// Whether woken tasks that haven't come keep other waiters waiting. If so, `passOver` has to be called in a while.
     var isToPassOver: Bool {
-        inlineTaskCount > 0 && entries.count > inlineTaskCount && !hasBarrier && freeCount > 0
+        counts.inlineTasks > 0 && entries.count > counts.inlineTasks && !hasBarrier && freeCount > 0
             && entries[0].woken != nil
     }
 
@@ -113,7 +119,7 @@ struct LeaseStateMachine<Waiter> {
         guard let head = entries.first else { return true }
         // A connection is free for each waiter, and one more.
         if entries.count < freeCount, entries.allSatisfy({ $0.woken != nil }) { return true }
-        return waiterKind != .offloadedTask && offloadedTaskCount == 0 && head.request == .connection
+        return waiterKind != .offloadedTask && counts.offloadedTasks == 0 && head.request == .connection
             && mayBeOvertaken(head, now: now())
     }
 
@@ -165,7 +171,7 @@ struct LeaseStateMachine<Waiter> {
         case .barrier:
             if !hasBarrier, leasedCount == 0, entries.isEmpty || isFirst { return .granted(takeAll()) }
         }
-        if let maximumWaiters, origin == .user, userCount >= maximumWaiters, !isFirst {
+        if let maximumWaiters, origin == .user, counts.ofUsers >= maximumWaiters, !isFirst {
             return .refused(.tooManyWaiters(maximumWaiters))
         }
         lastID += 1
@@ -288,7 +294,8 @@ struct LeaseStateMachine<Waiter> {
     /// Lends connections that a barrier has.
     mutating func lend() -> [Action] {
         var actions: [Action] = []
-        while barrier == .lending, borrowerCount > 0, freeCount > 0, let index = entries.firstIndex(where: \.borrows) {
+        while barrier == .lending, counts.borrowers > 0, freeCount > 0, let index = entries.firstIndex(where: \.borrows)
+        {
             actions.append(grant(at: index))
         }
         return actions
@@ -343,12 +350,7 @@ struct LeaseStateMachine<Waiter> {
         defer {
             entries.removeAll()
             waiters.removeAll()
-            userCount = 0
-            libraryCount = 0
-            offloadedTaskCount = 0
-            inlineTaskCount = 0
-            borrowerCount = 0
-            waitingBarrierCount = 0
+            counts = QueueCounts()
         }
         return waiters.map { .refuse($0, .closed) }
     }
@@ -399,7 +401,7 @@ struct LeaseStateMachine<Waiter> {
             if entry.request == .barrier {
                 guard index == 0, leasedCount == 0 else { break }
                 actions.append(grant(at: 0))
-            } else if entry.waiterKind == .inlineTask || offloadedTaskCount == 0 && mayBeOvertaken(entry, now: now) {
+            } else if entry.waiterKind == .inlineTask || counts.offloadedTasks == 0 && mayBeOvertaken(entry, now: now) {
                 if entry.woken == nil {
                     entries[index].woken = now
                     actions.append(.wake(waiters[index]))
@@ -468,16 +470,16 @@ struct LeaseStateMachine<Waiter> {
 
     private mutating func count(_ entry: QueueEntry, _ difference: Int) {
         switch entry.origin {
-        case .user: userCount += difference
-        case .library: if entry.request == .connection { libraryCount += difference }
+        case .user: counts.ofUsers += difference
+        case .library: if entry.request == .connection { counts.ofLibrary += difference }
         case .continuation: break
         }
-        if entry.borrows { borrowerCount += difference }
-        if entry.request == .barrier { waitingBarrierCount += difference }
+        if entry.borrows { counts.borrowers += difference }
+        if entry.request == .barrier { counts.barriers += difference }
         switch entry.waiterKind {
         case .thread: break
-        case .inlineTask: inlineTaskCount += difference
-        case .offloadedTask: offloadedTaskCount += difference
+        case .inlineTask: counts.inlineTasks += difference
+        case .offloadedTask: counts.offloadedTasks += difference
         }
     }
 }

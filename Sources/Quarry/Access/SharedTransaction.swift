@@ -101,70 +101,65 @@ extension AccessRunner {
         }
     }
 
+    /// Runs a write in its transaction, and then gives the connection to the next write, or back.
     private func runPart<T>(
         _ request: AccessRequest, _ groupCommit: Lock<GroupCommit>, _ lease: ConnectionGroup.Lease,
         _ token: AccessToken, _ body: (Database) throws -> T
     ) -> Part<T> {
-        let db = lease.database
         let (shared, limits) = groupCommit.withLock { ($0.openTransaction.take(), $0.limits) }
-        do {
-            if shared != nil {
-                try db.joinTransaction(token)
-            } else {
-                if token.isCancelled { throw CancellationError() }
-                try db.beginAccess(token)
+        var outcome: Result<Void, any Error>?
+        let part: Part<T> = group.use(lease, endsJob: true) { db, leaseEnd in
+            do {
+                if shared != nil {
+                    try db.joinTransaction(token)
+                } else {
+                    if token.isCancelled { throw CancellationError() }
+                    try db.beginAccess(token)
+                }
+            } catch {
+                outcome = .failure(DatabaseError.sharedTransactionWasLost(error))
+                return .ended(.failure(error), leaves: false)
             }
-        } catch {
-            group.release(lease, endsJob: true)
-            shared?.end.resolve(.failure(DatabaseError.sharedTransactionWasLost(error)))
-            return .ended(.failure(error), leaves: false)
-        }
-        var machine = shared?.machine ?? GroupCommitStateMachine(limits, now: group.clock.now)
-        let client = request.trace?.accessWillRun(db)
-        var (result, end) = machine.isFirst ? db.runFirstPart(body) : db.runLaterPart(body)
-        request.trace?.bodyDidEnd(db)
-        let next =
-            end == .lost || end == .committed || !db.mayBeJoined
-                || !machine.mayGoOn(now: group.clock.now)
-            ? nil : group.pass(lease)
-        switch machine.partDidEnd(end, hasNext: next != nil) {
-        case .pass:
+            var machine = shared?.machine ?? GroupCommitStateMachine(limits, now: group.clock.now)
+            let client = request.trace?.accessWillRun(db)
+            var (result, end) = machine.isFirst ? db.runFirstPart(body) : db.runLaterPart(body)
+            request.trace?.bodyDidEnd(db)
+            let next =
+                end == .lost || end == .committed || !db.mayBeJoined
+                    || !machine.mayGoOn(now: group.clock.now)
+                ? nil : group.pass(lease)
+            switch machine.partDidEnd(end, hasNext: next != nil) {
+            case .pass:
+                request.trace?.accessDidRun(db, client)
+                let transactionEnd = shared?.end ?? TransactionEnd(groupCommit)
+                if let error = db.leaveTransaction(keepsPart: end == .kept), case .success = result {
+                    result = .failure(error)
+                }
+                groupCommit.withLock { [machine] in
+                    $0.openTransaction = GroupCommit.OpenTransaction(machine: machine, end: transactionEnd)
+                }
+                leaseEnd = .kept
+                if let next { group.perform([next], endsJob: true, suspends: end == .kept) }
+                return end == .kept ? .waits(transactionEnd, result) : .ended(result, leaves: false)
+            case .commit:
+                let commit = Result { try db.commitParts(keepsPart: end == .kept) }
+                if case .failure(let error) = commit, end == .kept { result = .failure(error) }
+                outcome = commit.mapError(DatabaseError.ofOthers)
+            case .end:
+                if end == .lost, case .failure(let error) = result {
+                    outcome = .failure(DatabaseError.sharedTransactionWasLost(db.reasonOfLoss(error)))
+                } else {
+                    outcome = .success(())
+                }
+            }
+            // The first error counts.
+            if let error = db.endAccess(), case .success = result { result = .failure(error) }
             request.trace?.accessDidRun(db, client)
-            let transactionEnd = shared?.end ?? TransactionEnd(groupCommit)
-            if let error = db.leaveTransaction(keepsPart: end == .kept), case .success = result {
-                result = .failure(error)
-            }
-            groupCommit.withLock { [machine] in
-                $0.openTransaction = GroupCommit.OpenTransaction(machine: machine, end: transactionEnd)
-            }
-            if let next { group.perform([next], endsJob: true, suspends: end == .kept) }
-            return end == .kept ? .waits(transactionEnd, result) : .ended(result, leaves: false)
-        case .commit:
-            let commit = Result { try db.commitParts(keepsPart: end == .kept) }
-            if case .failure(let error) = commit, end == .kept { result = .failure(error) }
-            endPart(&result, request, lease, client)
-            shared?.end.resolve(commit.mapError(DatabaseError.ofOthers))
-        case .end:
-            var outcome = Result<Void, any Error>.success(())
-            if end == .lost, case .failure(let error) = result {
-                outcome = .failure(DatabaseError.sharedTransactionWasLost(db.reasonOfLoss(error)))
-            }
-            endPart(&result, request, lease, client)
-            shared?.end.resolve(outcome)
+            return .ended(result, leaves: machine.sendsBack)
         }
-        return .ended(result, leaves: machine.sendsBack)
-    }
-
-    /// Ends the access of the last write of a transaction.
-    private func endPart<T>(
-        _ result: inout Result<T, any Error>, _ request: AccessRequest, _ lease: ConnectionGroup.Lease,
-        _ client: HookSlots.Client?
-    ) {
-        let db = lease.database
-        // The first error counts.
-        if let error = db.endAccess(), case .success = result { result = .failure(error) }
-        request.trace?.accessDidRun(db, client)
-        group.release(lease, endsJob: true)
+        // The writes that wait are told when the connection is back.
+        if let outcome { shared?.end.resolve(outcome) }
+        return part
     }
 }
 

@@ -146,15 +146,12 @@ extension GroupReader {
     ) throws {
         let group = readers.group
         let lease = try group.lease(.user)
-        // A use of the connection by `progress` is refused: it would wait for the backup.
-        group.setHolder(Database.currentThread, of: lease.slot)
-        defer {
-            group.setHolder(nil, of: lease.slot)
-            group.release(lease)
-        }
         let kind = readRequest.kind
-        try copySteps(into: backup, number: number, progress) { _, body in
-            try AccessRunner.frame(lease.database, nil, kind: kind, body)
+        // A use of the connection by `progress` is refused: it would wait for the backup.
+        try group.use(lease, holder: Database.currentThread) { db in
+            try copySteps(into: backup, number: number, progress) { _, body in
+                try AccessRunner.frame(db, nil, kind: kind, body)
+            }
         }
     }
 

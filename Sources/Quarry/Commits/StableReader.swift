@@ -144,8 +144,9 @@ private struct OtherCommitsOfReader {
     /// - returns: whether the connection could be asked.
     private static func look(_ pool: DatabasePool) -> Bool {
         guard let lease = pool.writer.group.leaseAtOnce() else { return false }
-        defer { pool.writer.group.release(lease) }
-        return (try? AccessRunner.frame(lease.database, nil) { db in db.noteOtherCommits() != nil }) ?? false
+        return pool.writer.group.use(lease) { db in
+            (try? AccessRunner.frame(db, nil) { db in db.noteOtherCommits() != nil }) ?? false
+        }
     }
 }
 

@@ -14,6 +14,15 @@ import Testing
         #expect(machine.heldCount == 2)
     }
 
+    @Test(arguments: [true, false]) func closingWithoutAGracePeriod(goesFirst: Bool) {
+        var machine = ClosingStateMachine(groupCount: 2, goesFirst: goesFirst)
+        #expect(machine.begin() == .wait(group: 0, isFirst: goesFirst, until: .max))
+        #expect(machine.didWait(now: 0) == .wait(group: 1, isFirst: goesFirst, until: .max))
+        #expect(machine.wasClosed() == .end, "the barrier of one group is given back")
+        #expect(machine.heldCount == 1)
+        #expect(machine.didWait(now: 0) == .close)
+    }
+
     @Test func accessesAreInterruptedAgainAndAgain() {
         let interval = ClosingStateMachine.interruptionInterval
         var machine = ClosingStateMachine(

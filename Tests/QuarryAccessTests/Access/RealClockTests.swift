@@ -91,15 +91,11 @@ import Testing
             "a reader", capacity: 3, limits: .init(), idleClock: IdleClock(seconds: 0.001),
             open: Configuration().readerOpener(path: path, core: DatabaseCore(isShared: true, .system)))
         try await onOwnThread {
-            let lease = try group.lease()
-            let other = try group.lease()
-            group.release(lease)
-            group.release(other)
+            try group.use(group.lease()) { _ in try group.use(group.lease()) { _ in } }
         }
         try await until("both connections have gone") { group.connectionCount == 0 }
         let lease = try await onOwnThread { try group.lease() }
-        #expect(group.connectionCount == 1)
-        group.release(lease)
+        group.use(lease) { _ in #expect(group.connectionCount == 1) }
         try await until("the connection has gone") { group.connectionCount == 0 }
     }
 }

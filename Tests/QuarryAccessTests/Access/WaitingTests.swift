@@ -190,14 +190,14 @@ import Testing
                 let values = try db.values()
                 results.update { $0.append("\(values), a value \(TaskValues.name)") }
                 hasRead.reach()
-            } orFail: { _ in
-                hasFailed.reach()
+            } whenReleased: { result in
+                if case .failure = result { hasFailed.reach() }
             }
             pool.writer.enqueue(AccessRequest(.write, origin: .library)) { db in
                 try db.insert(2)
                 hasWritten.reach()
-            } orFail: { _ in
-                hasFailed.reach()
+            } whenReleased: { result in
+                if case .failure = result { hasFailed.reach() }
             }
         }
         let thread = OwnThread {
@@ -232,8 +232,8 @@ import Testing
         #expect(try await pool.read { db in try db.values() } == [1, 2])
         try pool.close()
         pool.readers.enqueue(AccessRequest(.pinnedRead, origin: .library)) { _ in
-        } orFail: { error in
-            if (error as? DatabaseError)?.resultCode == .SQLITE_MISUSE { hasFailed.reach() }
+        } whenReleased: { result in
+            if case .failure(DatabaseError.SQLITE_MISUSE) = result { hasFailed.reach() }
         }
         try await hasFailed.reached()
     }

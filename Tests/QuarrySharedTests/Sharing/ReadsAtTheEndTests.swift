@@ -123,9 +123,10 @@ private final class WritingRead: LeaseWaiter {
             let outcome = Result {
                 guard case .granted(let grant) = outcome else { throw Step.NeverReached("a grant, but \(outcome)") }
                 let lease = try pool.readers.group.take(grant, arrival: nil)
-                defer { pool.readers.group.release(lease) }
-                try AccessRunner.frame(lease.database, nil) { _ in
-                    try pool.write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") }
+                try pool.readers.group.use(lease) { db in
+                    try AccessRunner.frame(db, nil) { _ in
+                        try pool.write { db in try db.execute(sql: "INSERT INTO t VALUES (1)") }
+                    }
                 }
             }
             result.withLock { $0 = outcome }

@@ -2,42 +2,6 @@ import QuarryCore
 
 // Accesses that must have ended at a deadline.
 
-extension AccessRunner {
-    /// Runs an access on this thread, until a deadline.
-    func perform<T>(
-        _ request: AccessRequest, until deadline: AccessDeadline, _ body: (Database) throws -> T
-    ) throws -> T {
-        if TracerList.hasAny, let traced = tracing(request, isAsynchronous: false) {
-            return try Self.delivering(traced.trace) { try perform(traced, until: deadline, body) }
-        }
-        guard deadline.hasTime else { throw deadline.hasNoTime }
-        let lease = try group.lease(.user, request.trace, until: deadline)
-        defer { group.release(lease) }
-        return try lease.withDatabase { db in
-            try Self.frame(db, AccessToken(deadline: deadline), trace: request.trace, kind: request.kind, body)
-        }
-    }
-
-    /// Runs an access for a task, which can be cancelled, until a deadline.
-    func perform<T: Sendable>(
-        _ request: AccessRequest, until deadline: AccessDeadline, _ body: @Sendable (Database) throws -> T
-    ) async throws -> T {
-        if TracerList.hasAny, let traced = tracing(request, isAsynchronous: true) {
-            return try await Self.delivering(traced.trace) { try await perform(traced, until: deadline, body) }
-        }
-        guard deadline.hasTime else { throw deadline.hasNoTime }
-        if mustYield(request.placement) { await Task.yield() }
-        let place = TaskPlace(
-            request, group, workers, mayRunInline(request.placement) ? .inlineTask : .offloadedTask,
-            deadline: deadline)
-        return try await withTaskCancellationHandler {
-            try await performWaiting(request, at: place, body)
-        } onCancel: {
-            place.cancel()
-        }
-    }
-}
-
 extension DatabaseReader {
     /// Reads as `read`, for a limited time: the wait for a connection, the waits for locks, and the statements.
     ///
@@ -54,7 +18,7 @@ extension DatabaseReader {
     ///   if it has passed while a statement ran. The message says which wait, and names the timeout.
     public func read<T>(timeout: Duration, _ value: (Database) throws -> T) throws -> T {
         let (reader, deadline) = try limited(timeout)
-        return try reader.readers.perform(reader.readRequest, until: deadline, value)
+        return try reader.readers.perform(reader.readRequest.until(deadline), value)
     }
 
     /// Reads as the synchronous `read(timeout:)`; waiting suspends the task, and holds no thread.
@@ -66,7 +30,7 @@ extension DatabaseReader {
     /// - throws: the errors of the synchronous `read(timeout:)`; `CancellationError`.
     public func read<T: Sendable>(timeout: Duration, _ value: @Sendable (Database) throws -> T) async throws -> T {
         let (reader, deadline) = try limited(timeout)
-        return try await reader.readers.perform(reader.readRequest, until: deadline, value)
+        return try await reader.readers.perform(reader.readRequest.until(deadline), value)
     }
 
     /// The reader that has the connections, and the deadline of an access that begins now.
@@ -96,7 +60,7 @@ extension DatabaseWriter {
     public func write<T>(timeout: Duration, _ updates: (Database) throws -> T) throws -> T {
         let (reader, deadline) = try limited(timeout)
         guard let writer = reader as? any GroupWriter else { throw DatabaseError.foreignReader() }
-        return try writer.writer.perform(writer.transactionRequest, until: deadline, updates)
+        return try writer.writer.perform(writer.transactionRequest.until(deadline), updates)
     }
 
     /// Writes as the synchronous `write(timeout:)`; waiting suspends the task, and holds no thread.
@@ -109,7 +73,7 @@ extension DatabaseWriter {
     public func write<T: Sendable>(timeout: Duration, _ updates: @Sendable (Database) throws -> T) async throws -> T {
         let (reader, deadline) = try limited(timeout)
         guard let writer = reader as? any GroupWriter else { throw DatabaseError.foreignReader() }
-        return try await writer.writer.perform(writer.transactionRequest, until: deadline, updates)
+        return try await writer.writer.perform(writer.transactionRequest.until(deadline), updates)
     }
 }
 
