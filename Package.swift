@@ -38,8 +38,16 @@ let package = Package(
         // The query interface: values that render to SQL text and arguments.
         .target(name: "QuarrySQL", dependencies: ["QuarryCore"], swiftSettings: settings),
 
-        // The library's API: queues, pools and snapshots, records, migrations, and all code that needs Foundation.
-        .target(name: "Quarry", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
+        // Accesses: queues, pools and snapshots, what follows their commits, the log, backups into files.
+        .target(name: "QuarryAccess", dependencies: ["QuarryCore"], swiftSettings: settings),
+
+        // Records and requests: what a connection is told to do with them.
+        .target(name: "QuarryRecords", dependencies: ["QuarryCore", "QuarrySQL"], swiftSettings: settings),
+
+        // The library: accesses and records, and the parts that need both, such as migrations.
+        .target(
+            name: "Quarry", dependencies: ["QuarryAccess", "QuarryCore", "QuarryRecords", "QuarrySQL"],
+            swiftSettings: settings),
 
         // Products of their own: programs that don't use them don't build them.
         // A tokenizer for full-text search in Chinese, Japanese and Korean.
@@ -136,9 +144,9 @@ let package = Package(
         .testTarget(
             name: "QuarryAccessTests",
             dependencies: [
-                "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
-                "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
-                "QuarryUntrustedSQL",
+                "Quarry", "QuarryAccess", "QuarryCaching", "QuarryChangesets", "QuarryCore", "QuarryExpectations",
+                "QuarryFixtures", "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery", "QuarryShared",
+                "QuarryTestSupport", "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
@@ -146,8 +154,8 @@ let package = Package(
         .testTarget(
             name: "QuarryRecordsTests",
             dependencies: [
-                "Quarry", "QuarryCJKTokenizer", "QuarryCaching", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
-                "QuarrySQL", "QuarryTables", "QuarryTestSupport",
+                "Quarry", "QuarryCJKTokenizer", "QuarryCaching", "QuarryCore", "QuarryExpectations",
+                "QuarryFixtures", "QuarryRecords", "QuarrySQL", "QuarryTables", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -155,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "QuarryRecoveryTests",
             dependencies: [
-                "Quarry", "QuarryCore", "QuarryFixtures", "QuarryRecovery", "QuarryTestSupport",
+                "Quarry", "QuarryAccess", "QuarryCore", "QuarryFixtures", "QuarryRecovery", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -163,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "QuarrySharedTests",
             dependencies: [
-                "Quarry", "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryIncrementalWrites",
-                "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
+                "Quarry", "QuarryAccess", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
+                "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -172,17 +180,18 @@ let package = Package(
         .testTarget(
             name: "QuarryTests",
             dependencies: [
-                "CSQLite", "FuzzProperties", "Quarry", "QuarryCJKTokenizer", "QuarryCaching", "QuarryChangesets",
-                "QuarryCore", "QuarryExpectations", "QuarryFixtures", "QuarryIncrementalWrites", "QuarryOutbox",
-                "QuarryRecovery", "QuarryShared", "QuarryTableSchemas", "QuarryTables", "QuarryTestSupport",
-                "QuarryUntrustedSQL",
+                "CSQLite", "FuzzProperties", "Quarry", "QuarryAccess", "QuarryCJKTokenizer", "QuarryCaching",
+                "QuarryChangesets", "QuarryCore", "QuarryExpectations", "QuarryFixtures",
+                "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery", "QuarryShared", "QuarryTableSchemas",
+                "QuarryTables", "QuarryTestSupport", "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
         .testTarget(
             name: "QuarryDocumentsTests",
             dependencies: [
-                "Quarry", "QuarryCaching", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryTestSupport",
+                "Quarry", "QuarryAccess", "QuarryCaching", "QuarryDocuments", "QuarryIncrementalWrites",
+                "QuarryTestSupport",
             ],
             swiftSettings: settings),
 
@@ -193,9 +202,10 @@ let package = Package(
         .testTarget(
             name: "QuarryClusterTests",
             dependencies: [
-                "Quarry", "QuarryCaching", "QuarryChangesets", "QuarryCluster", "QuarryClusterTestSupport",
-                "QuarryClusterWire", "QuarryCore", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryOutbox",
-                "QuarryRecovery", "QuarryTables", "QuarryTestSupport", "QuarryUntrustedSQL",
+                "Quarry", "QuarryAccess", "QuarryCaching", "QuarryChangesets", "QuarryCluster",
+                "QuarryClusterTestSupport", "QuarryClusterWire", "QuarryCore", "QuarryDocuments",
+                "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery", "QuarryTables", "QuarryTestSupport",
+                "QuarryUntrustedSQL",
             ],
             swiftSettings: settings),
 
@@ -219,7 +229,9 @@ let package = Package(
         // Load: many tasks and threads for some time, and the resources they leave behind.
         .testTarget(
             name: "QuarryStressTests",
-            dependencies: ["CMemoryUse", "Quarry", "QuarryReplica", "QuarryShared", "QuarryTestSupport"],
+            dependencies: [
+                "CMemoryUse", "Quarry", "QuarryAccess", "QuarryReplica", "QuarryShared", "QuarryTestSupport",
+            ],
             swiftSettings: settings),
     ]
 )

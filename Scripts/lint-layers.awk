@@ -29,7 +29,9 @@ BEGIN {
     split("CSQLite Synchronization Glibc Musl Android Bionic Darwin Swift _Concurrency", names, " ")
     for (i in names) coreMayImport[names[i]] = 1
     allow("QuarrySQL", "QuarryCore")
-    allow("Quarry", "QuarryCore QuarrySQL")
+    allow("QuarryAccess", "QuarryCore")
+    allow("QuarryRecords", "QuarryCore QuarrySQL")
+    allow("Quarry", "QuarryAccess QuarryCore QuarryRecords QuarrySQL")
     split("QuarryCaching QuarryDocuments QuarryIncrementalWrites QuarryOutbox QuarryRecovery QuarryShared " \
         "QuarryTableSchemas QuarryTables QuarryUntrustedSQL", names, " ")
     for (i in names) allow(names[i], "Quarry QuarryCore QuarrySQL")
@@ -176,8 +178,8 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(CJKTokenizer|Changesets|Recovery|TableSchemas)?\/Foundation\//) {
-        report(FNR, "foundation-import", "only folders Foundation of Quarry and of four products import " module)
+    if (module ~ /^Foundation/ && FILENAME !~ /^Sources\/Quarry(Access|CJKTokenizer|Changesets|Records|Recovery|TableSchemas)\/Foundation\//) {
+        report(FNR, "foundation-import", "only folders Foundation of QuarryAccess, QuarryRecords and four products import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
     } else if (target != "QuarryCore" && module ~ /^(Quarry|CSQLite)/ && !((target, module) in mayImport)) {
@@ -211,7 +213,7 @@ function note_slot(name) {
 
 function check_inlining() {
     # A record's init(row:) and encode(to:) are the client's, and so are the loops that call them.
-    if (FILENAME ~ /Sources\/Quarry\/(Records\/FetchableRecord|RecordCoding\/PersistenceContainer)\.swift$/) return
+    if (FILENAME ~ /Sources\/QuarryRecords\/(Records\/FetchableRecord|RecordCoding\/PersistenceContainer)\.swift$/) return
     if (match(code, /@(inlinable|_alwaysEmitIntoClient|_transparent)/)) {
         report(FNR, "inlinable", substr(code, RSTART, RLENGTH) " outside Core's hot folders")
     }

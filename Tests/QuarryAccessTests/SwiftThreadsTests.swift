@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A test that blocks Swift's threads must say so, since another may block the rest of them.
 struct SwiftThreadsTests {

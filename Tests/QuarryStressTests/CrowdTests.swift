@@ -1,9 +1,10 @@
 import Dispatch
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension UnderLoad {
     /// 10,000 tasks wait for a pool at once: on no thread, in the order they came, and each may give up at any time.

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension UnderLoad {
     /// While writes can't go on, Swift's threads are free: tasks run, and reads are served.

@@ -1,8 +1,9 @@
 import Dispatch
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// How much a load may leave behind: nothing, as far as it can be counted exactly.
 struct LeftoverLimits: Sendable {

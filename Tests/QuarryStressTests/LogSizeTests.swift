@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension UnderLoad {
     /// The write-ahead log stays within its limit, under readers that overlap without end; and behind a forgotten

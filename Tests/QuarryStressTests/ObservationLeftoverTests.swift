@@ -1,9 +1,10 @@
 import Dispatch
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension UnderLoad {
     /// Memory, threads and descriptors stay as they are, however many commits and observations there are.

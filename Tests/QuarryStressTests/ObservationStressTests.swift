@@ -1,9 +1,10 @@
 import Dispatch
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension UnderLoad {
     /// Eight writers against fifty observations: savepoints, rollbacks, conflicts, triggers, cascades, full text and

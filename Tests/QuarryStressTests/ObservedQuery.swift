@@ -1,8 +1,9 @@
 import Dispatch
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A query that is observed.
 struct ObservedQuery: Sendable {

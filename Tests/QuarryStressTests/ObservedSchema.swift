@@ -1,7 +1,8 @@
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The database that writers change while it is observed.
 ///

@@ -1,10 +1,11 @@
 import Dispatch
+import Quarry
 import QuarryCore
 import QuarryReplica
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension UnderLoad {
     /// Eight writers against eight stable readers and two sequences of commits: the changes, applied to copies of the

@@ -16,6 +16,21 @@ extension Database {
         return clocks.timing.isOn
     }
 
+    /// Runs `body` as one access of a connection that has no other.
+    package func asAccess<T>(_ body: (Database) throws -> T) throws -> T {
+        try beginAccess(nil)
+        let result: T
+        do {
+            result = try body(self)
+        } catch {
+            // The first error counts.
+            _ = endAccess()
+            throw error
+        }
+        if let error = endAccess() { throw error }
+        return result
+    }
+
     /// Begins an access that closes the connection. As `beginAccess`, but runs no setups: they may fail.
     package func beginClosing() throws { try takeForAccess(nil, followsTask: false) }
 

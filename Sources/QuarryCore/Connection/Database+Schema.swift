@@ -138,3 +138,10 @@ extension Database {
             restore: { try $0.setLegacyAlterTable(on: wasLegacy, self) }, body)
     }
 }
+
+extension Database {
+    /// `"main"."player"`
+    package func qualified(_ name: String, _ schemaName: String?) -> String {
+        (schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? "") + name.quotedDatabaseIdentifier
+    }
+}

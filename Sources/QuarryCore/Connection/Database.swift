@@ -23,7 +23,7 @@ public final class Database {
     package let route: (any StatementRoute)?
 
     /// The object with which the layer above has opened the connection. It never changes, so any thread may read it.
-    package let context: (any AnyObject & Sendable)?
+    package let context: (any DatabaseContext)?
 
     /// The setups that the connection shares with the others of its database, and those that it has had.
     @exclusivity(unchecked)
@@ -113,7 +113,7 @@ public final class Database {
     /// - parameter followsTask: whether opening is cancelled with the task that runs it.
     /// - parameter prepare: the user's preparation of each connection.
     package init(
-        path: String, options: ConnectionOptions, context: (any AnyObject & Sendable)? = nil,
+        path: String, options: ConnectionOptions, context: (any DatabaseContext)? = nil,
         setups: ConnectionSetups? = nil, route: (any StatementRoute)? = nil, followsTask: Bool = false,
         prepare: (Database) throws -> Void = { _ in }
     ) throws {

@@ -138,7 +138,7 @@ extension Database {
     ///
     /// See <https://www.sqlite.org/lang_reindex.html>.
     ///
-    /// - throws: `DatabaseError`.
+    /// - throws: `DatabaseError`: "unable to identify the object to be reindexed" for an unknown collation.
     public func reindex(collation: DatabaseCollation) throws {
         try execute(sql: "REINDEX \(collation.name.quotedDatabaseIdentifier)")
     }

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// How accesses begin and end, and where they run.

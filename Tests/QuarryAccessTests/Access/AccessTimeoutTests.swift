@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// `read(timeout:)` and `write(timeout:)`: the time that a single access may take.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct AccessTimeoutTests {

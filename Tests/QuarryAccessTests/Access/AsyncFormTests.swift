@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Opening, closing, copying and their kin, by tasks: they wait by suspension, and can be cancelled while they do.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct AsyncFormTests {

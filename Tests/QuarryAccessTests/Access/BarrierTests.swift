@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Barrier writes wait for reads, and hold back those that come later.
 @Suite struct BarrierTests {

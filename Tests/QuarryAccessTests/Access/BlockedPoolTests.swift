@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Synchronous accesses in tasks block Swift's threads, perhaps all of them. A connection must not wait then for a task
 /// that could only go on there.

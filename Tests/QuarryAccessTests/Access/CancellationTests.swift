@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Cancelling a task ends its access, wherever it waits: in the line, at a lock.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct CancellationTests {

@@ -1,9 +1,10 @@
+import Quarry
 import QuarryFixtures
 import QuarryOutbox
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 // Subscribers to commits, and consumers of outboxes.
 

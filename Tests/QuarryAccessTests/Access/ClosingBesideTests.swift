@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// `close(gracePeriod:)` while something else uses the database: a backup, a restoration, a snapshot, a subscriber, a
 /// consumer. Accepted work ends, or fails with an error that says why; nothing waits forever; and the log is gone

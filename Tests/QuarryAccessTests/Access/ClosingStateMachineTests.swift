@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The steps of closing with a grace period, and the phases of a group, as values.
 @Suite struct ClosingStateMachineTests {

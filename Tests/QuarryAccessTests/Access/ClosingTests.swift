@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The end of a database: explicit, or by letting it go.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ClosingTests {

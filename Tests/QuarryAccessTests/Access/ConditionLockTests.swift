@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A lock whose holders can sleep until another thread signals.
 @Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct ConditionLockTests {

@@ -1,6 +1,7 @@
+import Quarry
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 
 extension Configuration {
     /// Calls `action` whenever a connection of a snapshot, but for its first one, begins its read.

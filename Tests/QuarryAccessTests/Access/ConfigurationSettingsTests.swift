@@ -1,8 +1,9 @@
+import Quarry
 import QuarryCore
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// The settings that other rooms add to a configuration.

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// Closures that prepare the connections of a database while it is open: the connections that they reach, and when.

@@ -1,9 +1,10 @@
+import Quarry
 import QuarryCore
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The objects that rooms keep with a database.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct DatabasePartsTests {

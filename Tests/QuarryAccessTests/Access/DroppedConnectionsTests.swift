@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Idle connections that one thread closes while another closes the database.

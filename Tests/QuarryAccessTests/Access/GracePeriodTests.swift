@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// `close(gracePeriod:)`: accesses end, or are interrupted, before the connections are closed.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct GracePeriodTests {

@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryCore
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A write that shares its transaction has the results, the errors and the effects of the same write alone, and leaves
 /// those beside it as they are.

@@ -1,9 +1,10 @@
+import Quarry
 import QuarryCore
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Writes that share a transaction, beside the other parts of the library.
 @Suite("Seams of group commit", .timeLimit(.minutes(2 * TestTime.factor))) struct GroupCommitSeamTests {

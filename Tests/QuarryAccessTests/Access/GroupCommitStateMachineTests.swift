@@ -1,8 +1,9 @@
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The decisions who goes on with a shared transaction, and who ends it.
 @Suite struct GroupCommitStateMachineTests {

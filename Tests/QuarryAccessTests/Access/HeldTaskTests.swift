@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Tasks that wait for a connection on whose threads they are to go on.
 @Suite("Tasks that are held until there is a connection", .timeLimit(.minutes(2 * TestTime.factor)))

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 @Suite("The clock of connections that nobody uses", .timeLimit(.minutes(2 * TestTime.factor)))
 struct IdleClockTests {

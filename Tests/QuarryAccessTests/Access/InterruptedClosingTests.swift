@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Closing after an interruption that reached an idle writer.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct InterruptedClosingTests {

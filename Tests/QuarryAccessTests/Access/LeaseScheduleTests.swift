@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Random schedules of a group's decisions, against what must always be so.
 @Suite struct LeaseScheduleTests {

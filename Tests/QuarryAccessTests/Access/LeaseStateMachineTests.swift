@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The decisions of a group, with no thread at all: each test states who asks, and what is answered.
 @Suite struct LeaseStateMachineTests {

@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A barrier keeps connections, and lends them to the accesses that it waits for: the decisions of a writer's group,
 /// with no thread at all.

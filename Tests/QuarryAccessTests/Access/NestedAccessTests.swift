@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// An access of a pool's other kind inside an access, while others wait for both kinds: each ends.
 @Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct NestedAccessTests {

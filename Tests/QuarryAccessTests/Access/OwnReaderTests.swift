@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Making the readers that have connections of their own, by tasks.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct OwnReaderTests {

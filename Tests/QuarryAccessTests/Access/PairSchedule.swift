@@ -1,6 +1,7 @@
+import Quarry
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The machines of a writer and its readers, and the actors that use them.
 final class PairSchedule {

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Random schedules of a pool's two groups as values: accesses inside accesses, barriers that lend, windows, closes
 /// that fail. After each step: no slot has two accesses, none is leased as long as it may be closed; at the end, no

@@ -1,10 +1,11 @@
+import Quarry
 import QuarryExpectations
 import QuarryFixtures
 import QuarryShared
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Counts of pending accesses, and the wait for those that came before.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct PendingTests {

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 @Suite struct ReadAdmissionTests {
     @Test func halfOfTheThreadsAtMostRunReads() {

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// When a pool opens its readers, and when it lets them go.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReaderConnectionTests {

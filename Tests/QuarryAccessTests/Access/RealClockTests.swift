@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Timeouts and timers by the system's clock: they come, however late. Other tests move a clock of their own.
 @Suite(.timeLimit(.minutes(5 * TestTime.factor))) struct RealClockTests {

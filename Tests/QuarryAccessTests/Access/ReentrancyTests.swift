@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// An access inside an access: what would wait for its own thread is refused, and the connection stays usable.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReentrancyTests {

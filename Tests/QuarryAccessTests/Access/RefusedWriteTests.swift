@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Writes that call back and are refused: their closures get a connection that no other access has.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct RefusedWriteTests {

@@ -1,4 +1,5 @@
 import Foundation
+import Quarry
 import QuarryCaching
 import QuarryExpectations
 import QuarryFixtures
@@ -6,7 +7,7 @@ import QuarryTables
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Idle connections and their memory are given back, without waiting for accesses.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct ReleaseIdleTests {

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryTestSupport
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 private final class Flag: Sendable {
     let isRaised = Atomic<Bool>(false)

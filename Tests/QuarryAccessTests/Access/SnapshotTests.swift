@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Snapshots go on seeing one commit, whatever is written.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct SnapshotTests {

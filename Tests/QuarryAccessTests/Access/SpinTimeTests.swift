@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// How long a thread without work looks for some.
 @Suite struct SpinTimeTests {

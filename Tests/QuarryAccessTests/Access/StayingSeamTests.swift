@@ -1,10 +1,11 @@
+import Quarry
 import QuarryCore
 import QuarryFixtures
 import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 #if canImport(Glibc)

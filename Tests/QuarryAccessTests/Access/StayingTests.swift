@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryCore
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Tasks that stay on a thread of the library after their access: the program's code runs there, which may be long, may
 /// block, and may use the database.

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// `Configuration.trustedSchema`: the reasons why it is true by default.
 @Suite struct TrustedSchemaTests {

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The asynchronous forms hold none of Swift's threads while they wait: more of them wait than there are threads, and
 /// another task goes on.

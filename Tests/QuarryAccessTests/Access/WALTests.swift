@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// How a pool gets its file into WAL mode, and shares it.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct WALTests {

@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Finding the waits across groups that never end, with no thread at all.
 @Suite struct WaitGraphTests {

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Waiting for a connection: how long, how many, and what is said of it.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct WaitingTests {

@@ -1,9 +1,10 @@
 import Dispatch
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Choosing the thread for a job: the decisions, with no thread at all.
 @Suite struct WorkerCrewTests {

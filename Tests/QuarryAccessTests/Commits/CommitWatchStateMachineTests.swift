@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// When a database is looked at for commits of others, without a database.
 @Suite struct CommitWatchStateMachineTests {

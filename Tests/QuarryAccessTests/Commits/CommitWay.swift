@@ -1,7 +1,8 @@
+import Quarry
 import QuarryFixtures
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// A way to commit, or not to.

@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryOutbox
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// Commits of other queues and pools on the same file, which are the same to SQLite as those of other processes.

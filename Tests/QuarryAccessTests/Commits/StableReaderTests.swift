@@ -1,9 +1,10 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// Readers that see one state until they advance.

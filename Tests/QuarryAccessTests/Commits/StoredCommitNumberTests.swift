@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryChangesets
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// Numbers of commits that the file keeps.

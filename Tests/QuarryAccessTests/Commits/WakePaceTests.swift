@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// When tasks that wait for commits are woken.
 @Suite struct WakePaceTests {

@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Network file systems, and other processes that have a file open.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct FileSystemTests {

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 @Suite struct DatabaseRegionObservationTests {
     private let folder: TemporaryFolder

@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The order of values, without threads.
 @Suite struct DeliveryStateMachineTests {

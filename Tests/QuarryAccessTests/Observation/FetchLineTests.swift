@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Which observations share a batch.
 @Suite struct FetchLineTests {

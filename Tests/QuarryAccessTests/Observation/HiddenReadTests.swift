@@ -1,8 +1,9 @@
+import Quarry
 import QuarryTestSupport
 import QuarryUntrustedSQL
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The regions of joins that SQLite doesn't report, on connections other than the one that has made the schema.
 @Suite struct HiddenReadTests {

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The queues of one named database in memory share their content, and what is observed.
 @Suite struct NamedDatabaseObservationTests {

@@ -1,9 +1,10 @@
 import Dispatch
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// The database is closed, or the task of a loop is cancelled, at each step of an observation: the end comes once, and

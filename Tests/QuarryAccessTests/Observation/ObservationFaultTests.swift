@@ -1,10 +1,11 @@
 import Dispatch
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// A disk that fails, and readers that can't be opened: the observation goes on, or ends with that error once. The pool

@@ -1,9 +1,10 @@
 import Dispatch
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// Several writers against many observations of random tables.

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The steps of one observation, without threads.
 @Suite struct ObservationStateMachineTests {

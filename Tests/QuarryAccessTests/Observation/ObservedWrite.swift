@@ -1,7 +1,8 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 extension DatabaseWriter {

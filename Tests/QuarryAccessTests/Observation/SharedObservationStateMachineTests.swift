@@ -1,7 +1,8 @@
+import Quarry
 import QuarryCore
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The subscribers of a shared observation, without threads.
 @Suite struct SharedObservationStateMachineTests {

@@ -1,10 +1,11 @@
 import Dispatch
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 
 /// The values that an observation receives.

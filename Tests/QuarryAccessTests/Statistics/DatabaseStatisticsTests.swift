@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Counts of a database's work.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct DatabaseStatisticsTests {

@@ -1,6 +1,7 @@
+import Quarry
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A tracer that keeps the events it receives.
 final class RecordingTracer: DatabaseTracer {

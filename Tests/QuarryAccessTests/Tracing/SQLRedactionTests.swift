@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// SQL texts without their literals.
 @Suite struct SQLRedactionTests {

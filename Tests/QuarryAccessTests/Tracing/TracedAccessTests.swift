@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The accesses that tracers are told of.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedAccessTests {

@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The errors that tracers are told of.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedErrorTests {

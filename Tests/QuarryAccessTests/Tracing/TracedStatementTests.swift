@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The statements that tracers are told of, the slow ones with their plans.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedStatementTests {

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Waits for connections, as tracers see them.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracedWaitTests {

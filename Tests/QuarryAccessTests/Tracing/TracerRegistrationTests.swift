@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Tracers that come and go, and tracers that use databases.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct TracerRegistrationTests {

@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Logs are copied and emptied by the connection that writes.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct LogKeeperTests {

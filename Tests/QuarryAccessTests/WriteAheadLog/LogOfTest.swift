@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// A pool or queue whose log is looked at when the test says so, and the events that it has told.
 struct LogOfTest: Sendable {

@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// When a log needs a checkpoint, as a value.
 @Suite struct LogStateMachineTests {

@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The work that keeps a file in order.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct MaintenanceTests {

@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Readers that keep a log from being emptied are found, named, and ended.
 @Suite(.timeLimit(.minutes(2 * TestTime.factor))) struct StaleReaderTests {

@@ -1,3 +1,4 @@
+import Quarry
 import QuarryCluster
 import QuarryClusterTestSupport
 import QuarryClusterWire
@@ -5,7 +6,7 @@ import QuarryTestSupport
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Accesses of all kinds, and accesses inside others, do on a cluster what they do on a pool.
 @Suite("Accesses of a cluster", .timeLimit(.minutes(5 * TestTime.factor))) struct ClusterAccessTests {

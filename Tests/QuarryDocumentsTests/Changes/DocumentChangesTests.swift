@@ -1,9 +1,10 @@
+import Quarry
 import QuarryDocuments
 import QuarryTestSupport
 import Synchronization
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Changes by collection and key, from the stream of commits.
 @Suite(.timeLimit(.minutes(1 * TestTime.factor))) struct DocumentChangesTests {

@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryRecords
 
 @Suite struct DatePropertyTests {
     /// Milliseconds of all years that have text, and those of our days more often.

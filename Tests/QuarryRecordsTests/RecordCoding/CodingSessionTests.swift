@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryRecords
 
 /// A session serves one record after the other: each decoder and encoder is for its record alone, and a container that
 /// is kept is cut off from the session.

@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryRecords
 
 /// The user info of a record type's coders: the coders for JSON have it too.
 struct CodingUserInfoTests {

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
 @testable import QuarryCore
+@testable import QuarryRecords
 
 /// The regions of requests: when a condition on a key limits them to rows, and when it must not.
 @Suite struct RequestRegionTests {

@@ -1,7 +1,8 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// The calls of the file system that the library makes, and the one at which something happens.

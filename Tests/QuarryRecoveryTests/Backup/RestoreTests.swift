@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryCore
 @testable import QuarryRecovery
 

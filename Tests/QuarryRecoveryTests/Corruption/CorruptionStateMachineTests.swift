@@ -1,7 +1,8 @@
+import Quarry
 import QuarryCore
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// The decisions about a file that may be damaged, without threads or files.

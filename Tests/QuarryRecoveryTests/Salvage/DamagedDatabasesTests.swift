@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// Random databases are damaged at random, and salvaged: no row on an undamaged page is lost.

@@ -1,6 +1,7 @@
+import Quarry
 import QuarryCore
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// A row of an undamaged file, and the pages that hold it.

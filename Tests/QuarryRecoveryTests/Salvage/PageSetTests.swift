@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// Sets of pages and of keys, compared with sets that are searched one by one.

@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryCore
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryRecovery
 
 /// Every operation on the disk fails during a salvage, one run for each: the source is untouched, and the target whole

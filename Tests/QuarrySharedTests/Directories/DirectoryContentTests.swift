@@ -1,11 +1,12 @@
 import Dispatch
+import Quarry
 import QuarryExpectations
 import QuarryOutbox
 import QuarryRecovery
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Parts of the library that replace or consume the content of databases, in a directory with few places, and databases

@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryIncrementalWrites
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Everything that the library can do with a database, at once, in a directory with few places.

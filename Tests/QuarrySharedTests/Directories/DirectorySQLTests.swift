@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Raw SQL on a connection that is closed at once, because another database waits for its place.

@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Other parts of the library use databases that wait for a place, and lose it.

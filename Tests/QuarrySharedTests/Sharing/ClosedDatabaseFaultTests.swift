@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Failing calls and failing disks while a shared database is closed, and its files are changed.

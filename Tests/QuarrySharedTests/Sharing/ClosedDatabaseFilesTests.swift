@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Paths that a program may give by mistake: a database is whole and open afterwards, and no other file is harmed.

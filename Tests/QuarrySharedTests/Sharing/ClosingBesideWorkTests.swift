@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryRecovery
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Shared databases that are closed while the library works on them: closing waits, and the work ends soon.

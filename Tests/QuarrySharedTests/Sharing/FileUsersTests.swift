@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// A file with two names, and pools that were released while accesses ran: two pools of one file mustn't use two logs,

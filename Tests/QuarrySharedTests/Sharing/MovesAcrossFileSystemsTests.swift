@@ -1,8 +1,9 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Databases that are moved to another file system, or replaced by one of another file system.

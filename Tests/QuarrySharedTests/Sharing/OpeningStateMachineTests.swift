@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 @Suite("Which thread opens a shared database")

@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryRecovery
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// 64 tasks use 8 databases through 3 names each, and one through a hard link, too: they open, close, move, copy,

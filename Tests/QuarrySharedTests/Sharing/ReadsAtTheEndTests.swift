@@ -1,8 +1,9 @@
+import Quarry
 import QuarryCore
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// A read that begins at the very moment in which a database is served again, and writes inside. The connection of the

@@ -1,11 +1,12 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryFixtures
 import QuarryRecovery
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// The methods of a pool that the protocols of readers and writers don't have.

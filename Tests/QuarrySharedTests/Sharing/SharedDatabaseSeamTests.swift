@@ -1,8 +1,9 @@
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Raw SQL, left-over statements and other settings under shared databases.

@@ -1,10 +1,11 @@
 import Foundation
+import Quarry
 import QuarryFixtures
 import QuarryRecovery
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 @Suite("Databases shared by their path")

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryShared
 
 /// Pools of shared databases that are released while parts of them are in use.

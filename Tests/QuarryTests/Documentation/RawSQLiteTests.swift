@@ -1,9 +1,10 @@
 import CSQLite
 import Foundation
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The prohibitions of the article "Raw SQLite", and their reasons.
 @Suite struct RawSQLiteTests {

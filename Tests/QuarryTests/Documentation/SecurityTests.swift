@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryTestSupport
 import QuarryUntrustedSQL
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// The attacks of the article "Security".
 @Suite struct SecurityTests {

@@ -1,9 +1,10 @@
 import Foundation
+import Quarry
 import QuarryExpectations
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 
 /// Each message of the article "Troubleshooting" is provoked here, and has the code that the article gives.
 @Suite struct TroubleshootingTests {

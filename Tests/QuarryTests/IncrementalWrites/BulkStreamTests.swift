@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryIncrementalWrites
 
 /// Asynchronous sequences that are written in chunks: their errors and ends, cancellation, accesses in between.

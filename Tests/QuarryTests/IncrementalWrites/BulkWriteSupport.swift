@@ -1,7 +1,8 @@
+import Quarry
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryIncrementalWrites
 
 /// The form of a bulk write: of a sequence, on a thread or in a task, or of an asynchronous sequence.

@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryIncrementalWrites
 
 /// Sequences of records that are inserted in steps: the counts, the errors, and the rows that remain.

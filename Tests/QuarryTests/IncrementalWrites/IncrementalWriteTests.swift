@@ -1,8 +1,9 @@
+import Quarry
 import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryIncrementalWrites
 
 /// `writeIncrementally`: steps that share transactions, and let others write in between.

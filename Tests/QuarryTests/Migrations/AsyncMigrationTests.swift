@@ -3,6 +3,7 @@ import QuarryTestSupport
 import Testing
 
 @testable import Quarry
+@testable import QuarryAccess
 
 @Suite("Migrations in tasks", .timeLimit(.minutes(2 * TestTime.factor))) struct AsyncMigrationTests {
     @Test(arguments: WriterKind.allCases) func progress(kind: WriterKind) async throws {

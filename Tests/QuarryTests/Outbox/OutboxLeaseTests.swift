@@ -1,6 +1,7 @@
+import Quarry
 import Testing
 
-@testable import Quarry
+@testable import QuarryAccess
 @testable import QuarryOutbox
 
 /// The decisions about an outbox's lease, as a value.

@@ -28,16 +28,8 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
     private let path: String
     private let closes: Bool
 
-    /// Creates a file, or truncates an existing one.
-    ///
-    /// - throws: `SQLITE_CANTOPEN` if the file can't be created or written, and if it is that of a database that the
-    ///   process has open, its log or its journal.
-    public init(path: String) throws {
-        if let database = FilePlace(path).openDatabase {
-            throw DatabaseError(
-                resultCode: .SQLITE_CANTOPEN,
-                message: "unable to create \(path): it is a file of \(database), which this process has open")
-        }
+    /// Creates a file, or truncates an existing one, which no database has.
+    package init(creating path: String) throws {
         guard let file = fopen(path, "w") else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "unable to create \(path): \(Self.reason)")
         }

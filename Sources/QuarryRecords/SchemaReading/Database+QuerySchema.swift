@@ -68,7 +68,7 @@ extension Database {
     /// The current source: the one set by `withSchemaSource`, or the configuration's.
     public var schemaSource: (any DatabaseSchemaSource)? {
         if isOwned, let override = schema.source { return override.source }
-        return configuration.schemaSource
+        return context?.setting(SchemaSourceSetting.self)?.source
     }
 }
 

@@ -7,14 +7,14 @@ enum FullTextScratch {
 
     /// Runs `body` with a connection that no other caller uses.
     static func with<T>(_ body: (Database) throws -> T) throws -> T {
-        let db = try idle.withLock { $0.popLast() } ?? Configuration().open(path: ":memory:", readonly: false)
+        let db = try idle.withLock { $0.popLast() } ?? Database(path: ":memory:", options: ConnectionOptions())
         defer {
             idle.withLock { idle in
                 if idle.count < maximumIdleCount { idle.append(db) }
             }
         }
         do {
-            return try AccessRunner.frame(db, nil, body)
+            return try db.asAccess(body)
         } catch let error as DatabaseError {
             // The error leaves out the SQL, which the caller hasn't written.
             throw DatabaseError(resultCode: error.extendedResultCode, message: error.message)

@@ -35,7 +35,7 @@ extension Database {
 
 extension Database {
     /// Makes the database a copy of an empty one. It must not be in a transaction.
-    func erase() throws {
+    package func erase() throws {
         let empty = try Configuration().open(path: ":memory:", readonly: false)
         try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
     }

@@ -93,7 +93,7 @@ public struct ConnectionPreparation: Sendable {
 }
 
 /// The object with which the connections of a database are opened.
-final class ConnectionContext: Sendable {
+final class ConnectionContext: DatabaseContext {
     /// The configuration, `readonly` if the connection is.
     let configuration: Configuration
 
@@ -124,6 +124,8 @@ final class ConnectionContext: Sendable {
     }
 
     deinit { connectionDidClose() }
+
+    func setting<Setting: Sendable>(_ type: Setting.Type) -> Setting? { configuration.settings[type] }
 
     /// The connection, as tracers see it.
     var tracedConnection: DatabaseTraceEvent.Connection {

@@ -135,9 +135,4 @@ extension Database {
 
 extension Database {
     package var schemaResolver: ConnectionSchemaResolver { ConnectionSchemaResolver(db: self) }
-
-    /// `"main"."player"`
-    package func qualified(_ name: String, _ schemaName: String?) -> String {
-        (schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? "") + name.quotedDatabaseIdentifier
-    }
 }

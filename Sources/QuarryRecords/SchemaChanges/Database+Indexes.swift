@@ -62,11 +62,6 @@ extension Database {
     /// - throws: `DatabaseError`: "unable to identify the object to be reindexed" for an unknown collation.
     public func reindex(collation: CollationName) throws { try execute(sql: "REINDEX \(collation.sql)") }
 
-    /// Rebuilds the indexes that use a collation, after its order has changed.
-    ///
-    /// - throws: `DatabaseError`: "unable to identify the object to be reindexed" for an unknown collation.
-    public func reindex(collation: DatabaseCollation) throws { try reindex(collation: CollationName(collation.name)) }
-
     package func create(_ index: IndexDefinition) throws {
         try checkAccess()
         try execute(sql: index.sql(schemaResolver))

@@ -76,18 +76,9 @@ private struct SchemaSources<First: DatabaseSchemaSource, Second: DatabaseSchema
     }
 }
 
-extension Configuration {
-    /// Supplies facts that the schema lacks: the primary keys of views.
-    ///
-    /// ```swift
-    /// config.schemaSource = ViewKeys()
-    /// ```
-    public var schemaSource: (any DatabaseSchemaSource)? {
-        get { settings[SchemaSourceSetting.self]?.source }
-        set { settings[SchemaSourceSetting.self] = newValue.map(SchemaSourceSetting.init) }
-    }
-}
+/// `Configuration.schemaSource`.
+package struct SchemaSourceSetting: Sendable {
+    package let source: any DatabaseSchemaSource
 
-private struct SchemaSourceSetting: Sendable {
-    let source: any DatabaseSchemaSource
+    package init(source: any DatabaseSchemaSource) { self.source = source }
 }

@@ -1,0 +1,2 @@
+@_exported public import QuarryCore
+@_exported public import QuarrySQL
