@@ -16,7 +16,7 @@ import Synchronization
 /// A thread without work looks for some for a few microseconds, since a wake-up costs more than that; then it sleeps,
 /// and ends after a while. `WorkerCrew` and `SpinTime` decide. The thread that fell asleep last is woken first.
 ///
-/// After its access a task goes back to its own executor, or stays: see `StayingExecutor`.
+/// After its access a task goes back to its own executor, or stays: see `Staying`.
 package final class WorkerThreads: TaskExecutor {
     private struct State {
         var jobs: Deque<Job> = []
@@ -43,7 +43,7 @@ package final class WorkerThreads: TaskExecutor {
     }
 
     /// A task's next step, and the executor that the task prefers: these threads, or a waiter that passes jobs to them.
-    private struct Job {
+    struct Job {
         let job: UnownedJob
         let executor: UnownedTaskExecutor
         /// Whether the task may stay on its thread after its access.
@@ -85,7 +85,7 @@ package final class WorkerThreads: TaskExecutor {
     package func enqueue(_ job: UnownedJob, on executor: UnownedTaskExecutor, mayStay: Bool = false) {
         let thread = current
         let job = Job(job: job, executor: executor, mayStay: mayStay)
-        if let thread, thread.pointee.takesBack(job) { return }
+        if let thread, thread.pointee.staying.pointee?.takesBack(job) ?? false { return }
         let isEndingJob = thread?.pointee.isEndingJob ?? false
         let help = state.withLock { state in
             state.jobs.append(job)
@@ -169,8 +169,6 @@ package final class WorkerThreads: TaskExecutor {
         let workers: Unmanaged<WorkerThreads>
         /// Whether the thread has nothing else to do after its current work.
         var isEndingJob = false
-        /// The run of a task that may stay; nil if the thread runs another job, or none.
-        var stay: Stay?
         /// Whether the thread is on the stack of sleepers.
         var isSleeping = false
         /// The thread that fell asleep before this one, or the next spare state.
@@ -178,38 +176,23 @@ package final class WorkerThreads: TaskExecutor {
         /// The condition for which this thread alone waits. Apart from the fields, which this thread uses while another
         /// wakes it.
         let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+        /// The run of a task that may stay; nil if the thread runs another job, or none. Apart, because it changes
+        /// while `Staying.run` has it.
+        let staying = UnsafeMutablePointer<Staying?>.allocate(capacity: 1)
 
         init(_ workers: WorkerThreads) {
             self.workers = .passUnretained(workers)
             condition.initialize(to: pthread_cond_t())
             initializeCondition(condition)
+            staying.initialize(to: nil)
         }
 
         func deallocate() {
             pthread_cond_destroy(condition)
             condition.deallocate()
+            staying.deinitialize(count: 1)
+            staying.deallocate()
         }
-
-        /// Keeps a job, if it is the next step of the task that may stay: it changes executors, and runs no more.
-        ///
-        /// Jobs of other tasks may come while no task runs here, too: from `Task.immediate`, or from the `deinit` of
-        /// the result of the task.
-        mutating func takesBack(_ job: Job) -> Bool {
-            guard job.mayStay, let stay, stay.next == nil, let task = TaskIdentity(job.job), task == stay.task,
-                withUnsafeCurrentTask(body: { $0 == nil })
-            else { return false }
-            self.stay?.next = job
-            return true
-        }
-    }
-
-    /// The run of a task that may stay on its thread.
-    private struct Stay {
-        let task: TaskIdentity?
-        /// The job with which the thread goes on.
-        var next: Job?
-        /// The task leaves the thread once it has suspended.
-        var leaving: UnsafeContinuation<Void, Never>?
     }
 
     /// A state for a new thread. One of a thread that has ended is used again.
@@ -265,7 +248,7 @@ package final class WorkerThreads: TaskExecutor {
     ///
     /// - parameter suspends: whether the task suspends before that code comes.
     static func endingJob(suspends: Bool, _ body: () -> Void) {
-        guard let state = currentState, suspends || state.pointee.stay == nil else { return body() }
+        guard let state = currentState, suspends || state.pointee.staying.pointee == nil else { return body() }
         state.pointee.isEndingJob = true
         defer { state.pointee.isEndingJob = false }
         body()
@@ -280,7 +263,7 @@ package final class WorkerThreads: TaskExecutor {
     package static func blocking<T>(_ body: () throws -> T) rethrows -> T {
         guard let state = currentState else { return try body() }
         // One whose task may stay is replaced already.
-        let isReplaced = state.pointee.stay != nil
+        let isReplaced = state.pointee.staying.pointee != nil
         return try state.pointee.workers._withUnsafeGuaranteedRef { workers in
             workers.handOver(isBlocked: !isReplaced)
             defer { if !isReplaced { workers.state.withLock { $0.crew.blockedCount -= 1 } } }
@@ -317,7 +300,7 @@ package final class WorkerThreads: TaskExecutor {
         }
         guard let job else { return false }
         if mayStay, let thread {
-            runStaying(job, thread)
+            Staying.run(job, thread.pointee.staying)
             state.withLock { $0.crew.stayCount -= 1 }
         } else {
             job.job.runSynchronously(on: job.executor)
@@ -325,24 +308,10 @@ package final class WorkerThreads: TaskExecutor {
         return true
     }
 
-    /// Runs a job as one of Swift's threads would, so that its task stays after its access.
-    private func runStaying(_ first: Job, _ thread: UnsafeMutablePointer<ThreadState>) {
-        var next: Job? = first
-        while let job = next {
-            thread.pointee.stay = Stay(task: TaskIdentity(job.job))
-            job.job.runSynchronously(on: StayingExecutor.pool)
-            next = thread.pointee.stay?.next
-            // No task runs here now: this one goes on elsewhere.
-            thread.pointee.stay?.leaving?.resume()
-        }
-        thread.pointee.stay = nil
-    }
-
-    /// Lets the current task go back to its own executor if it has stayed on a thread of the library. A
-    /// `Task.yield()` need not suspend it.
+    /// Lets the current task go back to its own executor if it has stayed on a thread of the library.
     static func leave() async {
-        guard let state = currentState, state.pointee.stay != nil else { return }
-        await withUnsafeContinuation { state.pointee.stay?.leaving = $0 }
+        guard let staying = currentState?.pointee.staying, staying.pointee != nil else { return }
+        await withUnsafeContinuation { staying.pointee?.leave($0) }
     }
 
     private func takeJob(_ state: inout State) -> Job? {
