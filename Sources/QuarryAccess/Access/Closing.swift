@@ -142,7 +142,9 @@ struct Closing: Sendable {
         _ workers: WorkerThreads, _ token: AccessToken, _ current: Lock<(wait: Wait, waiter: TaskWaiter)?>
     ) async throws {
         do {
-            while let wait = try token.isCancelled ? { throw CancellationError() }() : nextWait() {
+            while true {
+                if token.isCancelled { throw CancellationError() }
+                guard let wait = try nextWait() else { break }
                 let waiter = TaskWaiter(workers, .offloadedTask)
                 current.withLock { $0 = (wait, waiter) }
                 wait.group.request(

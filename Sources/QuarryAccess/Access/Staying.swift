@@ -5,10 +5,10 @@
 /// of 100 microseconds.
 ///
 /// The thread says that it is one of Swift's (`StayingExecutor.pool`). Swift then sees no reason to change threads when
-/// the access has ended and the task no longer prefers a `StayingExecutor`. Before that, the task prefers that executor,
-/// and so queues itself there on the way: the thread goes on with it at once (`takesBack`). A runtime that compares
-/// executors in another way changes threads, as it does for tasks that may not stay. So does a task that has an actor
-/// or an executor of its own. `WorkerThreads.leave` sends a task back.
+/// the access has ended and the task no longer prefers a `StayingExecutor`. Before that, the task prefers that
+/// executor, and so queues itself there on the way: the thread goes on with it at once (`takesBack`). A runtime that
+/// compares executors in another way changes threads, as it does for tasks that may not stay. So does a task that has
+/// an actor or an executor of its own. `WorkerThreads.leave` sends a task back.
 ///
 /// The code of the program after the access may be long, or block. Therefore a thread whose task may stay
 /// * isn't counted on for further jobs: another is started if need be, even if there are as many as there are
