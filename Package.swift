@@ -221,8 +221,8 @@ let package = Package(
         .testTarget(
             name: "QuarryFaultTests",
             dependencies: [
-                "Quarry", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryOutbox", "QuarryRecovery",
-                "QuarryShared", "QuarryTestProcess", "QuarryTestSupport",
+                "Quarry", "QuarryAccess", "QuarryDocuments", "QuarryIncrementalWrites", "QuarryOutbox",
+                "QuarryRecovery", "QuarryShared", "QuarryTestProcess", "QuarryTestSupport",
             ],
             swiftSettings: settings),
 

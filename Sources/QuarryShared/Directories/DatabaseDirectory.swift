@@ -403,9 +403,11 @@ public final class DatabaseDirectory: Sendable {
     /// - returns: whether it could be closed.
     @discardableResult
     private func finishClosing(_ gate: DirectoryGate) -> Bool {
-        let lastUse = gate.lastUse
-        var isClosed = true
-        do { try gate.parts.closeConnections() } catch { isClosed = false }
+        let (parts, lastUse) = (gate.parts, gate.lastUse)
+        // They keep the place: an access inside one of their reads counts on it. None begins while the gate is shut.
+        let hasOtherReaders = parts.hasOtherReaders
+        var isClosed = !hasOtherReaders
+        if isClosed { do { try parts.closeConnections() } catch { isClosed = false } }
         if isClosed {
             let served = withState { state in
                 state.evictedCount += 1
@@ -418,7 +420,7 @@ public final class DatabaseDirectory: Sendable {
         } else {
             let served = withState { state in
                 let ids = state.machine.endClosing(gate.id, isClosed: false)
-                state.unclosable[gate.id] = lastUse
+                if !hasOtherReaders { state.unclosable[gate.id] = lastUse }
                 return state.beginPlaces(ids.filter { $0 != gate.id })
             }
             gate.setClosing(false)
@@ -429,7 +431,8 @@ public final class DatabaseDirectory: Sendable {
         return isClosed
     }
 
-    /// Closes a database that may be closed already, and gives its place to another one, unless it is in use again.
+    /// Closes a database that may be closed already, and gives its place to another one, unless it is in use again, or
+    /// a snapshot, stable reader or backup has it open.
     private func leave(_ gate: DirectoryGate) {
         let parts = gate.parts
         if withState({ $0.shut(parts, nil) }) { finishClosing(gate) }

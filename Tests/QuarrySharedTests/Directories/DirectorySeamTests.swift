@@ -75,6 +75,24 @@ import Testing
         #expect(values == [])
     }
 
+    /// A closed database keeps its place for the reader that it has left behind: an access inside a read counts on that
+    /// place. Otherwise it could wait in line behind an access that opens the database again, and so forever.
+    @Test func aClosedDatabaseKeepsItsPlaceForAReader() async throws {
+        let directory = try make(1)
+        let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
+        var reader: StableReader? = try await onOwnThread { try a.pool.makeStableReader() }
+        try await directory.closeAsync()
+        #expect(!a.isOpened)
+        #expect(directory.statistics.openCount == 1)
+        let other = OwnThread { try directory.database(named: "c").write { _ in } }
+        try await until("c waits") { directory.statistics.waitingCount == 1 }
+        let values = try await onOwnThread { [reader] in try reader?.read { _ in try Self.values(b) } ?? [0] }
+        #expect(values == [])
+        #expect(directory.statistics.waitingCount == 1)
+        reader = nil
+        try await other.value
+    }
+
     /// A thread that has a place waits for no other place, also if it comes while others give up: then the directory
     /// asks again whether an access waits.
     @Test(.timeLimit(.minutes(5 * TestTime.factor))) func aThreadWithAPlaceBesideAccessesThatGiveUp() async throws {
