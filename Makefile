@@ -55,6 +55,10 @@ APART = QuarryStressTests|QuarryClusterTests
 # The suites whose SQL, limits or wording depend on the version of SQLite.
 OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
 
+# The tests under the sanitizer $(1), built in the folder $(2). Emulated nodes are in a process of their own, as above.
+SANITIZED = $(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) $(if $(FILTER),--filter '$(FILTER)',--skip \
+	QuarryClusterTests; $(TEST) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) --skip-build --filter QuarryClusterTests)
+
 .PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean
 
@@ -139,12 +143,13 @@ stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching te
 		$(TEST_BUILT) --filter '$(or $(FILTER),QuarryStressTests)'
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a separate build folder
-	QUARRY_TEST_TIME_FACTOR=4 TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions" \
-		$(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+	export QUARRY_TEST_TIME_FACTOR=4 TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions"; \
+		$(call SANITIZED,thread,.build-tsan)
 
+# Child processes have to print nothing, so nor may the sanitizer about the leaks that it passes over.
 test-asan: setup ## Run the tests under the address and leak sanitizers, in a separate build folder
-	QUARRY_TEST_TIME_FACTOR=4 LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions" \
-		$(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=address --scratch-path .build-asan $(if $(FILTER),--filter '$(FILTER)')
+	export QUARRY_TEST_TIME_FACTOR=4 LSAN_OPTIONS="print_suppressions=0:suppressions=$(CURDIR)/Scripts/lsan-suppressions"; \
+		$(call SANITIZED,address,.build-asan)
 
 fuzz: setup ## Fuzz the code that reads text, SQL and values (SECONDS=30 each; TARGET=dates: one target)
 	Scripts/fuzz $(SECONDS) $(TARGET)
