@@ -116,7 +116,8 @@ enum Command {
     /// The object files of the library.
     static func libraryObjects() throws -> [String] {
         let products = try products
-        return try ["QuarryCore", "QuarrySQL", "Quarry"].map { "\($0).build" }.flatMap { folder in
+        return try ["QuarryCore", "QuarrySQL", "QuarryAccess", "QuarryRecords", "Quarry"].map { "\($0).build" }.flatMap
+        { folder in
             try FileManager.default.subpathsOfDirectory(atPath: products.appendingPathComponent(folder).path)
                 .filter { $0.hasSuffix(".o") }.map { products.path + "/\(folder)/\($0)" }
         }
