@@ -187,10 +187,12 @@ package final class AccessRunner: Sendable {
         let place = TaskPlace(request, group, workers, .offloadedTask)
         let access: @Sendable () async -> Void = {
             do {
-                try await Self.delivering(request.trace) { try await self.performHere(request, at: place, body) }
+                // Not by `delivering`: one more asynchronous call would be a block more in some fetches of observations.
+                try await self.performHere(request, at: place, body)
             } catch {
-                return whenReleased(.failure(error))
+                return whenReleased(.failure(request.trace?.finish(error) ?? error))
             }
+            request.trace?.finish()
             whenReleased(.success(()))
         }
         switch request.origin {
