@@ -185,21 +185,31 @@ package final class AccessRunner: Sendable {
     ) {
         let request = inOwnTask(request)
         let place = TaskPlace(request, group, workers, .offloadedTask)
-        let access: @Sendable () async -> Void = {
-            do {
-                // Not by `delivering`: one more asynchronous call would be a block more in some fetches of observations.
-                try await self.performHere(request, at: place, body)
-            } catch {
-                return whenReleased(.failure(request.trace?.finish(error) ?? error))
-            }
-            request.trace?.finish()
-            whenReleased(.success(()))
-        }
+        // Two closures: one that is kept in a variable is called by another, which is a block more.
         switch request.origin {
-        case .user, .continuation: Task(executorPreference: place.executor, operation: access)
+        case .user, .continuation:
+            Task(executorPreference: place.executor) {
+                await self.performInOwnTask(request, at: place, body, whenReleased)
+            }
         // An access of the library has nothing of the task that happens to request it: no local values, no priority.
-        case .library: Task.detached(executorPreference: place.executor, operation: access)
+        case .library:
+            Task.detached(executorPreference: place.executor) {
+                await self.performInOwnTask(request, at: place, body, whenReleased)
+            }
         }
+    }
+
+    private func performInOwnTask(
+        _ request: AccessRequest, at place: TaskPlace, _ body: @Sendable (Database) throws -> Void,
+        _ whenReleased: (Result<Void, any Error>) -> Void
+    ) async {
+        do {
+            try await performHere(request, at: place, body)
+        } catch {
+            return whenReleased(.failure(request.trace?.finish(error) ?? error))
+        }
+        request.trace?.finish()
+        whenReleased(.success(()))
     }
 
     /// The request of an access that ends with its task.
