@@ -37,7 +37,7 @@ struct DeclaredTable {
     /// Runs `body` with a database in memory that contains only the table.
     func withScratchDatabase<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
         let scratch = try db.openScratch(path: ":memory:")
-        return try AccessRunner.frame(scratch) { scratch in
+        return try scratch.asAccess { scratch in
             // The types of referenced keys are known already, and written in the definition.
             let table = TableDefinition(name: name, schemaName: nil, options: schema.options)
             try schema.define(table, inferred: inferred)

@@ -192,7 +192,7 @@ extension DatabaseMigrator {
     /// The connection is closed when this returns, so that its files can be removed.
     private func withScratchDatabase<T>(path: String, like db: Database, _ body: (Database) throws -> T) throws -> T {
         let scratch = try db.openScratch(path: path)
-        return try AccessRunner.frame(scratch, body)
+        return try scratch.asAccess(body)
     }
 }
 

@@ -118,52 +118,77 @@ struct Closing: Sendable {
     /// Closes the connections for a task, and runs `body`, on the library's threads: like a barrier, closing must not
     /// need one of Swift's, since all of them may wait behind it.
     ///
+    /// It enters the line of the first group before it goes there.
+    ///
     /// - parameter mayStay: whether the task may stay on the thread afterwards.
     /// - throws: the errors of the synchronous `run`; `CancellationError` if the task is cancelled while it waits; the
     ///   errors of `body`.
     consuming func run<T: Sendable>(
         _ workers: WorkerThreads, mayStay: Bool = false, _ body: @Sendable () throws -> T
     ) async throws -> T {
+        let line = Line(workers)
+        // The first step closes nothing, so it doesn't throw.
+        let first = try nextWait().map { line.enter($0) }
         let closing = self
-        let token = AccessToken()
-        let current = Lock<(wait: Wait, waiter: TaskWaiter)?>(nil)
         return try await withTaskCancellationHandler {
             try await withTaskExecutorPreference(workers.executor(mayStay: mayStay), isolation: nil) {
-                try await closing.wait(workers, token, current)
+                try await closing.run(first, line)
                 return try body()
             }
         } onCancel: {
-            token.cancel()
-            if let (wait, waiter) = current.withLock({ $0 }) { wait.group.cancel(waiter) }
+            line.cancel()
         }
     }
 
-    private consuming func wait(
-        _ workers: WorkerThreads, _ token: AccessToken, _ current: Lock<(wait: Wait, waiter: TaskWaiter)?>
-    ) async throws {
+    private consuming func run(_ first: Request?, _ line: Line) async throws {
+        var next = first
         do {
-            while true {
-                if token.isCancelled { throw CancellationError() }
-                guard let wait = try nextWait() else { break }
-                let waiter = TaskWaiter(workers, .offloadedTask)
-                current.withLock { $0 = (wait, waiter) }
-                wait.group.request(
-                    waiter, token, .barrier, wait.origin, nil, wait.requester ?? .newcomer, isFirst: wait.isFirst,
-                    deadline: wait.deadline)
+            while let request = next {
                 let result: Result<Void, any Error>
                 do {
-                    _ = try await wait.group.grant(waiter)
+                    _ = try await request.wait.group.grant(request.waiter)
                     result = .success(())
                 } catch {
                     result = .failure(error)
                 }
-                try didWait(wait, result)
+                try didWait(request.wait, result)
+                if line.token.isCancelled { throw CancellationError() }
+                next = try nextWait().map { line.enter($0) }
             }
         } catch {
             serveAgain()
             throw error
         }
         end()
+    }
+
+    /// The request of a task for a barrier.
+    private struct Request: Sendable {
+        let wait: Wait
+        let waiter: TaskWaiter
+    }
+
+    /// The requests of a task that closes, one after another. The task can be cancelled.
+    private final class Line: Sendable {
+        private let workers: WorkerThreads
+        let token = AccessToken()
+        private let current = Lock<Request?>(nil)
+
+        init(_ workers: WorkerThreads) { self.workers = workers }
+
+        func enter(_ wait: Wait) -> Request {
+            let request = Request(wait: wait, waiter: TaskWaiter(workers, .offloadedTask))
+            current.withLock { $0 = request }
+            wait.group.request(
+                request.waiter, token, .barrier, wait.origin, nil, wait.requester ?? .newcomer, isFirst: wait.isFirst,
+                deadline: wait.deadline)
+            return request
+        }
+
+        func cancel() {
+            token.cancel()
+            if let request = current.withLock({ $0 }) { request.wait.group.cancel(request.waiter) }
+        }
     }
 
     // MARK: - Steps
@@ -177,7 +202,10 @@ struct Closing: Sendable {
         let requester: ClosingPhase.Requester?
     }
 
-    private var now: UInt64 { if case .afterGrace(let period) = form { period.core.clock.now } else { 0 } }
+    /// The lengths of closing; nil if it waits as long as it has to.
+    private var period: GracePeriod? { if case .afterGrace(let period) = form { period } else { nil } }
+
+    private var now: UInt64 { period?.core.clock.now ?? 0 }
 
     /// Performs steps until one that waits.
     ///
@@ -206,9 +234,7 @@ struct Closing: Sendable {
                 }
                 try ConnectionGroup.closeConnections(groups)
                 return nil
-            case .giveUp:
-                guard case .afterGrace(let period) = form else { return nil }
-                throw stillRunning(period)
+            case .giveUp: throw stillRunning
             case .end: return nil
             }
         }
@@ -222,7 +248,7 @@ struct Closing: Sendable {
             if case .window = form { throw error }
             let phase = wait.group.state.withLock { $0.machine.phase }
             if phase == .closed { return step = machine.wasClosed() }
-            guard case .afterGrace = form, !(error is CancellationError) else { throw error }
+            guard period != nil, !(error is CancellationError) else { throw error }
             if case .ending = phase {} else if wait.group.clock.now < wait.deadline.end { throw error }
             step = machine.didExpire(now: now)
         }
@@ -233,8 +259,7 @@ struct Closing: Sendable {
     /// The connections are closed, by this call or by another one.
     private func end() {
         if case .window = form { return }
-        var whenClosed: (@Sendable () -> Void)?
-        if case .afterGrace(let period) = form { whenClosed = period.whenClosed }
+        let whenClosed = period?.whenClosed
         let hasClosed = machine.heldCount == groups.count
         if hasClosed, let whenClosed { whenClosed() }
         guard hasClosed, whenClosed == nil else { return serveAgain() }
@@ -243,8 +268,7 @@ struct Closing: Sendable {
     }
 
     private func serveAgain() {
-        let refused = if case .afterGrace = form { true } else { false }
-        Self.serveAgain(groups, refused: refused, heldCount: machine.heldCount)
+        Self.serveAgain(groups, refused: period != nil, heldCount: machine.heldCount)
     }
 
     /// The groups serve accesses again, unless another call closes them.
@@ -272,7 +296,7 @@ struct Closing: Sendable {
     }
 
     /// The error if interrupted accesses don't end.
-    private func stillRunning(_ period: GracePeriod) -> DatabaseError {
+    private var stillRunning: DatabaseError {
         let accesses = groups.flatMap { group in
             if group.endWork != nil { return group.state.withLock { $0.machine.leasedCount > 0 } ? [group.name] : [] }
             return group.runningAccesses.map { access in
@@ -281,7 +305,7 @@ struct Closing: Sendable {
             }
         }
         let names = accesses.isEmpty ? "an access" : accesses.joined(separator: ", ")
-        let length = AccessDeadline(after: period.interruptionTimeout, now: 0).text
+        let length = AccessDeadline(after: period?.interruptionTimeout ?? .zero, now: 0).text
         return DatabaseError(
             resultCode: .SQLITE_BUSY,
             message: "unable to close: \(names) doesn't end, \(length) after its interruption")

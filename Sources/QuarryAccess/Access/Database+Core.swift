@@ -15,7 +15,7 @@ extension Database {
     /// Opens another database for work on behalf of this one, prepared as its connections are.
     package func openScratch(path: String) throws -> Database {
         let scratch = try configuration.open(path: path, readonly: false)
-        if let core { try AccessRunner.frame(scratch, nil) { scratch in try core.setups.prepare(scratch) } }
+        if let core { try scratch.asAccess { scratch in try core.setups.prepare(scratch) } }
         return scratch
     }
 }
@@ -37,7 +37,7 @@ extension Database {
     /// Makes the database a copy of an empty one. It must not be in a transaction.
     package func erase() throws {
         let empty = try Configuration().open(path: ":memory:", readonly: false)
-        try AccessRunner.frame(empty, nil) { empty in try empty.backup(to: self) }
+        try empty.asAccess { empty in try empty.backup(to: self) }
     }
 
     /// Copies a file into this database.

@@ -115,7 +115,7 @@ public final class DatabaseQueue: GroupWriter {
                 followsTask: followsTask)
             try AccessRunner.frame(database, nil, followsTask: followsTask, fill)
             if configuration.readonly {
-                try AccessRunner.frame(database, nil) { db in try db.execute(sql: "PRAGMA query_only = 1") }
+                try database.asAccess { db in try db.execute(sql: "PRAGMA query_only = 1") }
             }
         } else if case .wal = configuration.journalMode, !configuration.readonly {
             database = try configuration.openInWALMode(
@@ -125,7 +125,7 @@ public final class DatabaseQueue: GroupWriter {
                 path: path, readonly: isReadOnly, options: options, core: core, configuredTracers: tracers,
                 followsTask: followsTask)
             if !isInMemory {
-                try AccessRunner.frame(database, nil) { db in try FileSystem.check(db, willBeWAL: false) }
+                try database.asAccess { db in try FileSystem.check(db, willBeWAL: false) }
             }
         }
         try core.storeCommitNumbers(database, followsTask: followsTask)

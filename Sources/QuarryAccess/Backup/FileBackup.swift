@@ -179,7 +179,7 @@ final class FileBackup: @unchecked Sendable {
     /// ```
     private func leaveWAL(_ copy: Database) throws {
         try naming {
-            try AccessRunner.frame(copy, nil) { copy in
+            try copy.asAccess { copy in
                 // An empty file has no header to change.
                 if try copy.journalMode() == .wal { try copy.setJournalMode(.delete) }
             }
@@ -218,7 +218,7 @@ final class FileBackup: @unchecked Sendable {
         configuration.statementTimeout = nil
         let db = try naming {
             let db = try configuration.open(path: partial.path, readonly: true, followsTask: followsTask)
-            try AccessRunner.frame(db, nil) { db in try setups.prepare(db) }
+            try db.asAccess { db in try setups.prepare(db) }
             return db
         }
         return try naming { try AccessRunner.frame(db, ending.token, body) }

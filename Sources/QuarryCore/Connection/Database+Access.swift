@@ -16,7 +16,7 @@ extension Database {
         return clocks.timing.isOn
     }
 
-    /// Runs `body` as one access of a connection that has no other.
+    /// Runs `body` as one access of a connection that no other access can have. It can't be cancelled.
     package func asAccess<T>(_ body: (Database) throws -> T) throws -> T {
         try beginAccess(nil)
         let result: T

@@ -81,7 +81,7 @@ final class CorruptionKeeper: DatabasePart {
             configuration.statementTimeout = nil
             let database = try configuration.open(path: path, readonly: true)
             defer { try? database.close() }
-            return try AccessRunner.frame(database) { db in
+            return try database.asAccess { db in
                 try core?.setups.prepare(db)
                 let report = try db.integrityReport(.full, maximumProblems: 100) { _ in }
                 let (failures, unchecked) = try db.checkFullText(writes: false) { _ in }

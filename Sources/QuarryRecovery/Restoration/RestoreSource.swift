@@ -106,7 +106,7 @@ final class NumberedSource: Sendable {
         options.pragmas = ["PRAGMA encoding = '\(source.encoding)'", "PRAGMA synchronous = OFF"]
         let copy = try Configuration().open(path: "", readonly: false, options: options)
         connection = ConnectionGroup.Connection(database: copy)
-        try AccessRunner.frame(copy) { copy in try source.read { db in try db.backup(to: copy) } }
+        try copy.asAccess { copy in try source.read { db in try db.backup(to: copy) } }
     }
 
     /// Runs `body` with a transaction that reads the content with a number.

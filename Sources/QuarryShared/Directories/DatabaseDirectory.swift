@@ -202,6 +202,9 @@ public final class DatabaseDirectory: Sendable {
     /// try tenants.close()
     /// ```
     ///
+    /// Snapshots, stable readers and backups have connections of their own, which stay open. A database that has one
+    /// keeps its place among the open ones.
+    ///
     /// - throws: the first error of `SharedDatabase.close`. The other databases are closed all the same.
     public func close() throws {
         var firstError: (any Error)?

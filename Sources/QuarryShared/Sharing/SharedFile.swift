@@ -175,7 +175,7 @@ final class SharedFile: PoolOpener {
         // It may have been made only now, with another name meanwhile.
         try noteUse()
         if let migrator = directory?.migrator {
-            try AccessRunner.frame(database) { db in try migrator.run(db, upTo: nil) }
+            try database.asAccess { db in try migrator.run(db, upTo: nil) }
         }
         let (pool, wasClosed) = state.withLock { state in
             defer { state.wasClosed = false }

@@ -17,6 +17,33 @@ import Testing
         #expect(error?.message == "Connection is closed", "\(what)")
     }
 
+    /// A task that closes has its place in line from the call on, although all threads of the library are busy.
+    @Test(arguments: [false, true]) func aTaskThatClosesWaitsWhereItIsCalled(hasGracePeriod: Bool) async throws {
+        let queue = try DatabaseQueue(path: folder.file("a.sqlite"))
+        let (areBusy, mayGoOn) = (["one", "two"].map { Step("thread \($0) is busy") }, Step("the threads may go on"))
+        let busy = areBusy.map { isBusy in
+            Task {
+                try await queue.workers.opening {
+                    isBusy.reach()
+                    try mayGoOn.wait()
+                }
+            }
+        }
+        for isBusy in areBusy { try await isBusy.reached() }
+        let close = Task {
+            if hasGracePeriod {
+                try await queue.close(gracePeriod: .seconds(60))
+            } else {
+                try await queue.closeAsync()
+            }
+        }
+        try await until("closing has all connections") { queue.runner.group.hasWindow }
+        mayGoOn.reach()
+        try await close.value
+        for thread in busy { try await thread.value }
+        expectClosed(await expectError(DatabaseError.self) { try await queue.read { _ in } }, "read")
+    }
+
     @Test(arguments: WriterKind.allCases) func accessesAfterTheEnd(_ kind: WriterKind) async throws {
         let writer = try kind.make(folder)
         try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }

@@ -77,17 +77,27 @@ import Testing
 
     /// A closed database keeps its place for the reader that it has left behind: an access inside a read counts on that
     /// place. Otherwise it could wait in line behind an access that opens the database again, and so forever.
-    @Test func aClosedDatabaseKeepsItsPlaceForAReader() async throws {
+    @Test(arguments: ["snapshot", "snapshot pool", "stable reader"], [false, true])
+    func aClosedDatabaseKeepsItsPlaceForAReader(_ kind: String, isAsync: Bool) async throws {
         let directory = try make(1)
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
-        var reader: StableReader? = try await onOwnThread { try a.pool.makeStableReader() }
-        try await directory.closeAsync()
-        #expect(!a.isOpened)
+        var reader: (any DatabaseReader)? = try await onOwnThread {
+            switch kind {
+            case "snapshot": try a.makeSnapshot()
+            case "snapshot pool": try a.pool.makeSnapshotPool()
+            default: try a.pool.makeStableReader()
+            }
+        }
+        if isAsync { try await directory.closeAsync() } else { try await onOwnThread { try directory.close() } }
+        // Whether it is open again is up to the watch for commits of others.
         #expect(directory.statistics.openCount == 1)
         let other = OwnThread { try directory.database(named: "c").write { _ in } }
         try await until("c waits") { directory.statistics.waitingCount == 1 }
         let values = try await onOwnThread { [reader] in try reader?.read { _ in try Self.values(b) } ?? [0] }
         #expect(values == [])
+        // The database is used again meanwhile, and closed once more.
+        try await a.write { _ in }
+        try await directory.closeAsync()
         #expect(directory.statistics.waitingCount == 1)
         reader = nil
         try await other.value
