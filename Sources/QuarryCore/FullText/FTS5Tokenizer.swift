@@ -92,7 +92,7 @@ extension FTS5Tokenizer {
         var tokens: [FTS5Token] = []
         var string = string
         TokenizerFailure.forget()
-        let code = string.withUTF8 { text in
+        let code = string.withUTF8Bytes { text in
             withUnsafeMutablePointer(to: &tokens) { tokens in
                 UnsafeRawBufferPointer(text).withMemoryRebound(to: CChar.self) { text in
                     tokenize(
@@ -229,7 +229,7 @@ public struct FTS5TokenSink: ~Copyable {
     /// - throws: the error that ends the tokenization; rethrow it.
     public func add(_ token: String, range: Range<Int>, flags: FTS5TokenFlags = []) throws {
         var token = token
-        try token.withUTF8 { try add(utf8: $0, range: range, flags: flags) }
+        try token.withUTF8Bytes { try add(utf8: $0, range: range, flags: flags) }
     }
 
     /// Adds a token. An empty token is left out: no query would find it.

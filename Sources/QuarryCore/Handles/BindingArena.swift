@@ -39,7 +39,7 @@ struct BindingArena: ~Copyable {
     mutating func bind(_ value: DatabaseValue, to statement: SQLiteStatement, at index: CInt) -> CInt {
         switch value.content {
         case .string(var text):
-            return text.withUTF8 { bytes in
+            return text.withUTF8Bytes { bytes in
                 guard let kept = keep(UnsafeRawBufferPointer(bytes)) else {
                     return StatementBindings.bind(
                         text: bytes, to: statement, at: index, destructor: StatementBindings.transient)

@@ -31,7 +31,7 @@ public enum StatementBindings {
     @inlinable
     public static func bind(_ value: String, to statement: SQLiteStatement, at index: CInt) -> CInt {
         var value = value
-        return value.withUTF8 { bind(text: $0, to: statement, at: index, destructor: transient) }
+        return value.withUTF8Bytes { bind(text: $0, to: statement, at: index, destructor: transient) }
     }
 
     /// The corresponding C function is `sqlite3_bind_blob64`.

@@ -276,7 +276,7 @@ extension UnsafeRawBufferPointer {
 extension UnsafeRawBufferPointer {
     /// Whether the bytes are the UTF-8 of a text. The text is made contiguous for the comparison.
     package func isUTF8(of text: inout String) -> Bool {
-        text.withUTF8 { text in
+        text.withUTF8Bytes { text in
             count == text.count
                 && (count == 0 || memcmp(baseAddress.unsafelyUnwrapped, text.baseAddress.unsafelyUnwrapped, count) == 0)
         }

@@ -30,7 +30,7 @@ package struct SpelledName: Hashable {
     /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
         var name = name
-        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        name.withUTF8Bytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 

@@ -16,6 +16,6 @@
 package func trap(_ message: @autoclosure () -> String, file: StaticString = #file, sourceLine: UInt = #line) -> Never {
     let text = message()
     var line = "Quarry: \(text)\n"
-    line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+    line.withUTF8Bytes { _ = write(2, $0.baseAddress, $0.count) }
     preconditionFailure(text, file: file, line: sourceLine)
 }

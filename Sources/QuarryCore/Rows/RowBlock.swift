@@ -125,7 +125,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
             case .null: block.store(0 as Int64, .null, index)
             case .int64(let value): block.store(value, .integer, index)
             case .double(let value): block.store(value, .real, index)
-            case .string(var text): text.withUTF8 { block.append(UnsafeRawBufferPointer($0), .text, index, &end) }
+            case .string(var text): text.withUTF8Bytes { block.append(UnsafeRawBufferPointer($0), .text, index, &end) }
             case .blob(let bytes): bytes.withUnsafeBytes { block.append($0, .blob, index, &end) }
             }
         }

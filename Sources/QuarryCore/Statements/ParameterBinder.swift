@@ -69,7 +69,7 @@ package final class ParameterBinder {
     package func bind(_ value: String, at index: CInt) {
         guard let statement else { return }
         var value = value
-        let code = value.withUTF8 { bytes in
+        let code = value.withUTF8Bytes { bytes in
             guard let place = reserve(bytes.count) else {
                 return StatementBindings.bind(utf8: bytes, to: statement, at: index)
             }

@@ -19,7 +19,7 @@ struct SQLKey: Hashable {
     init(_ text: String) {
         self.text = text
         var text = text
-        hash = text.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) }
+        hash = text.withUTF8Bytes { Self.hash(UnsafeRawBufferPointer($0)) }
     }
 
     /// A hash of bytes that is cheap for texts of some hundred bytes.
@@ -56,8 +56,8 @@ struct SQLKey: Hashable {
         let count = lhs.utf8.count
         guard rhs.utf8.count == count else { return false }
         var (lhs, rhs) = (lhs, rhs)
-        return lhs.withUTF8 { lhs in
-            rhs.withUTF8 { rhs in count == 0 || memcmp(lhs.baseAddress!, rhs.baseAddress!, count) == 0 }
+        return lhs.withUTF8Bytes { lhs in
+            rhs.withUTF8Bytes { rhs in count == 0 || memcmp(lhs.baseAddress!, rhs.baseAddress!, count) == 0 }
         }
     }
 

@@ -58,7 +58,9 @@ public final class DumpFile: ThrowingTextOutputStream, Sendable {
             }
             guard state.error == nil else { return }
             var string = string
-            let isWritten = string.withUTF8 { $0.isEmpty || fwrite($0.baseAddress!, 1, $0.count, file) == $0.count }
+            let isWritten = string.withUTF8Bytes {
+                $0.isEmpty || fwrite($0.baseAddress!, 1, $0.count, file) == $0.count
+            }
             if !isWritten { state.error = error() }
         }
     }

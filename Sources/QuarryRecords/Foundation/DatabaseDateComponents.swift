@@ -68,7 +68,7 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseDateComponents? {
         switch dbValue.rawStorage {
         case .string(var text):
-            text.withUTF8 { DateText(UnsafeRawBufferPointer($0)) }.map { DatabaseDateComponents($0) }
+            text.withUTF8Bytes { DateText(UnsafeRawBufferPointer($0)) }.map { DatabaseDateComponents($0) }
         case .blob(let bytes):
             bytes.withUnsafeBytes { DateText($0) }.map { DatabaseDateComponents($0) }
         default: nil

@@ -39,7 +39,7 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         case .null: nil
         case .int64(let seconds): Date(timeIntervalSince1970: Double(seconds))
         case .double(let seconds): seconds.isFinite ? Date(timeIntervalSince1970: seconds) : nil
-        case .string(var text): text.withUTF8 { Date(databaseText: UnsafeRawBufferPointer($0)) }
+        case .string(var text): text.withUTF8Bytes { Date(databaseText: UnsafeRawBufferPointer($0)) }
         case .blob(let bytes): bytes.withUnsafeBytes { Date(databaseText: $0) }
         }
     }

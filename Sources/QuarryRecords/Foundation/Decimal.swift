@@ -26,7 +26,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         switch dbValue.rawStorage {
         case .int64(let value): Decimal(value)
         case .double(let value): Decimal(shortest: value)
-        case .string(var text): text.withUTF8 { Decimal(databaseText: UnsafeRawBufferPointer($0)) }
+        case .string(var text): text.withUTF8Bytes { Decimal(databaseText: UnsafeRawBufferPointer($0)) }
         default: nil
         }
     }
@@ -52,7 +52,9 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
     /// The number with the fewest digits that converts to the given real.
     private init?(shortest value: Double) {
         var text = value.description
-        guard let decimal = text.withUTF8({ Decimal(databaseText: UnsafeRawBufferPointer($0)) }) else { return nil }
+        guard let decimal = text.withUTF8Bytes({ Decimal(databaseText: UnsafeRawBufferPointer($0)) }) else {
+            return nil
+        }
         self = decimal
     }
 

@@ -17,7 +17,7 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> UUID? {
         switch dbValue.rawStorage {
         case .blob(let bytes): bytes.withUnsafeBytes { UUID(bytes: $0) }
-        case .string(var text): text.withUTF8 { UUID(text: UnsafeRawBufferPointer($0)) }
+        case .string(var text): text.withUTF8Bytes { UUID(text: UnsafeRawBufferPointer($0)) }
         default: nil
         }
     }

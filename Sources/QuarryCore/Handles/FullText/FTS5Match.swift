@@ -126,7 +126,7 @@ public struct FTS5Match: ~Copyable {
         var tokens: [String] = []
         TokenizerFailure.forget()
         let code = withUnsafeMutablePointer(to: &tokens) { tokens in
-            text.withUTF8 { text in
+            text.withUTF8Bytes { text in
                 UnsafeRawBufferPointer(text).withMemoryRebound(to: CChar.self) { text in
                     api.xTokenize?(context, text.baseAddress, CInt(clamping: text.count), tokens) {
                         tokens, _, token, count, _, _ in

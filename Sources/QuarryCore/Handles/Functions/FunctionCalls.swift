@@ -233,7 +233,7 @@ enum FunctionResult {
         case .double(let value):
             sqlite3_result_double(context, value)
         case .string(var text):
-            text.withUTF8 { bytes in
+            text.withUTF8Bytes { bytes in
                 UnsafeRawBufferPointer(bytes).withMemoryRebound(to: CChar.self) { bytes in
                     guard let base = bytes.baseAddress else {
                         return sqlite3_result_text64(
@@ -262,7 +262,7 @@ enum FunctionResult {
     static func setError(_ error: any Error, _ context: OpaquePointer?) {
         let failure = CallbackFailure(error)
         var message = failure.message
-        message.withUTF8 { bytes in
+        message.withUTF8Bytes { bytes in
             UnsafeRawBufferPointer(bytes).withMemoryRebound(to: CChar.self) { bytes in
                 if let base = bytes.baseAddress {
                     sqlite3_result_error(context, base, CInt(clamping: bytes.count))
