@@ -22,8 +22,10 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
+                .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCJKTokenizer", package: "Quarry"),
+                .product(name: "QuarryCluster", package: "Quarry"),
                 .product(name: "QuarryClusterWire", package: "Quarry"),
+                .product(name: "QuarryRecovery", package: "Quarry"),
             ],
             swiftSettings: settings),
 
