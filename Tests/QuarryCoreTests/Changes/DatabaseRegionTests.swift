@@ -12,9 +12,9 @@ import Testing
 
     private func withTables(_ body: (Database) throws -> Void) throws {
         try withConnection { db in
+            try db.makeScoredPlayers()
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
                     CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
                     CREATE VIEW names AS SELECT name FROM player;
                     CREATE VIEW counts AS SELECT COUNT(*) FROM team;

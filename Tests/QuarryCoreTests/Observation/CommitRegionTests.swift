@@ -4,19 +4,6 @@ import Testing
 
 /// The regions of commits, as their listener is told them.
 @Suite struct CommitRegionTests {
-    private func withTables(_ body: (Database) throws -> Void) throws {
-        try withConnection { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
-                    INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 2);
-                    INSERT INTO team VALUES (1, 'red'), (2, 'blue');
-                    """)
-            try body(db)
-        }
-    }
-
     private func expect(
         _ sql: String, _ regions: String..., in db: Database, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -25,7 +12,7 @@ import Testing
     }
 
     @Test func statementsThatChangeRows() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("INSERT INTO player VALUES (3, 'c', 3)", "player(*)", in: db)
             try expect("UPDATE player SET name = 'x' WHERE id = 1", "player(name)", in: db)
             try expect("UPDATE player SET NAME = 'x', score = score + 1", "player(name,score)", in: db)
@@ -41,7 +28,7 @@ import Testing
     }
 
     @Test func statementsThatChangeNothing() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("UPDATE player SET name = 'x' WHERE id = 99", in: db)
             try expect("INSERT OR IGNORE INTO team VALUES (3, 'red')", in: db)
             try expect("INSERT INTO team VALUES (3, 'red') ON CONFLICT DO NOTHING", in: db)
@@ -58,7 +45,7 @@ import Testing
     /// SQLite skips a byte order mark, and accepts a name after TRANSACTION.
     @Test func textsThatEndTransactionsInUnusualWays() throws {
         let insert = "INSERT INTO team VALUES (3, 'x')"
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("BEGIN; \(insert); \u{FEFF}COMMIT", "team(*)", in: db)
             try expect("BEGIN; DELETE FROM team WHERE id = 3; \u{FEFF}ROLLBACK", in: db)
             try expect(
@@ -70,7 +57,7 @@ import Testing
 
     /// Statements of any kind may end a transaction.
     @Test func functionsThatEndTransactions() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             RawSQL.addFunctions(db)
             let update = "BEGIN; UPDATE player SET score = 1"
             for needsWillCommit in [true, false] {
@@ -89,7 +76,7 @@ import Testing
 
     /// A name may mean another table, or none.
     @Test func attachedDatabases() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("ATTACH ':memory:' AS other", "full database", in: db)
             try expect("DETACH other", "full database", in: db)
             try expect(
@@ -108,7 +95,7 @@ import Testing
     }
 
     @Test func theCommitHasTheChangesOfItsTransaction() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect(
                 "BEGIN; INSERT INTO team VALUES (5, 'g'); UPDATE player SET score = 1; UPDATE player SET name = 'x'; COMMIT",
                 "player(name,score),team(*)", in: db)
@@ -127,7 +114,7 @@ import Testing
     }
 
     @Test func triggersBelongToTheirStatement() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(sql: "CREATE TABLE log (a); CREATE VIEW names AS SELECT name FROM player")
             let update = try db.cachedStatement(sql: "UPDATE player SET score = 7 WHERE id = 1")
             #expect(try db.changes { try update.execute() } == ["player(score)"])
@@ -177,7 +164,7 @@ import Testing
     }
 
     @Test func foreignKeyActions() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(
                 sql: """
                     CREATE TABLE child (id INTEGER PRIMARY KEY, a REFERENCES team ON DELETE CASCADE,
@@ -196,7 +183,7 @@ import Testing
     }
 
     @Test func updatesThatChangeMoreThanTheirColumns() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("UPDATE OR REPLACE team SET name = 'red' WHERE id = 2", "team(*)", in: db)
             try db.execute(
                 sql: """
@@ -220,7 +207,7 @@ import Testing
     }
 
     @Test func definitions() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("CREATE TABLE new (a)", "new(*),sqlite_master(*)", in: db)
             try expect("ALTER TABLE new ADD COLUMN b DEFAULT 1", "new(*),sqlite_master(*)", in: db)
             let renamed = try db.changes { try db.execute(sql: "ALTER TABLE new RENAME TO newer") }
@@ -236,7 +223,7 @@ import Testing
     }
 
     @Test func otherSchemas() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try expect("ATTACH ':memory:' AS archive", "full database", in: db)
             try expect("CREATE TABLE archive.player (id, name)", "archive.player(*),archive.sqlite_master(*)", in: db)
             try expect("INSERT INTO archive.player VALUES (1, 'a')", "archive.player(*)", in: db)
@@ -253,7 +240,7 @@ import Testing
     }
 
     @Test func blobs() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(
                 sql: "CREATE TABLE file (id INTEGER PRIMARY KEY, a, b); INSERT INTO file VALUES (7, x'0102', x'00')")
             var regions: [String] = []
@@ -303,7 +290,7 @@ import Testing
     }
 
     @Test func replacedContent() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             let bytes = try db.serialize()
             #expect(try db.changes { try db.deserialize(bytes) } == ["full database"])
             #expect(try db.changes { try withConnection { try $0.backup(to: db) } } == ["full database"])
@@ -311,7 +298,7 @@ import Testing
     }
 
     @Test func statementsInFunctions() throws {
-        try withTables { (connection) throws in
+        try withObservedTables { (connection) throws in
             // Used on this thread alone, during the access.
             nonisolated(unsafe) unowned let db = connection
             db.add(
@@ -344,7 +331,7 @@ import Testing
     }
 
     @Test func returning() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             let sql = "UPDATE player SET score = score + 1 RETURNING id"
             #expect(try db.changes { _ = try Int.fetchAll(db, sql: sql) } == ["player(score)"])
             #expect(try db.changes { _ = try Int.fetchOne(db, sql: sql) } == ["player(score)"])
@@ -381,7 +368,7 @@ import Testing
     }
 
     @Test func notifiedChanges() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             #expect(try db.changes { try db.notifyChanges(in: DatabaseRegion.fullDatabase) } == ["full database"])
             let region = try db.makeStatement(sql: "SELECT name FROM player").databaseRegion
             // Rows may have come or gone.
@@ -403,7 +390,7 @@ import Testing
 
     /// A temporary table or view takes the name of one in the file.
     @Test func definitionsThatHideOthers() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(sql: "CREATE VIEW v AS SELECT * FROM player")
             let changes = try db.changes {
                 try db.execute(sql: "CREATE TEMP TABLE player (a)")
@@ -425,7 +412,7 @@ import Testing
     }
 
     @Test func statementsThatWerePreparedBefore() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             let delete = try db.cachedStatement(sql: "DELETE FROM player")
             let insert = try db.cachedStatement(sql: "INSERT INTO player (name) VALUES ('p')")
             #expect(
@@ -442,7 +429,7 @@ import Testing
 
     /// A listener that doesn't need the changes of a statement isn't told of them again, until its needs change.
     @Test func changesThatTheListenerDoesNotNeed() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             let listener = RecordingListener(needsWillCommit: false)
             try db.listenToCommits(listener)
             func told(_ sql: String) throws -> [String] {

@@ -4,21 +4,8 @@ import Testing
 
 /// The regions of commits where something fails, or happens past the library.
 @Suite struct FailedCommitTests {
-    private func withTables(_ body: (Database) throws -> Void) throws {
-        try withConnection { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
-                    INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 2);
-                    INSERT INTO team VALUES (1, 'red'), (2, 'blue');
-                    """)
-            try body(db)
-        }
-    }
-
     @Test(arguments: [true, false]) func statementsThatFail(withCommitHook: Bool) throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(
                 sql:
                     "CREATE TABLE log (a); CREATE TRIGGER tr BEFORE INSERT ON team BEGIN INSERT INTO log VALUES (1); END"
@@ -49,7 +36,7 @@ import Testing
 
     /// A listener without the commit hook is told of no failure, and of nothing that is taken back.
     @Test func commitsThatFailWithoutTheHook() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(sql: "CREATE TABLE child (a REFERENCES team DEFERRABLE INITIALLY DEFERRED)")
             let listener = RecordingListener(needsWillCommit: false)
             try db.listenToCommits(listener)
@@ -71,7 +58,7 @@ import Testing
     }
 
     @Test func commitsThatFail() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             try db.execute(sql: "CREATE TABLE child (a REFERENCES team DEFERRABLE INITIALLY DEFERRED)")
             let listener = RecordingListener()
             try db.listenToCommits(listener)
@@ -119,7 +106,7 @@ import Testing
     }
 
     @Test func transactionsThatSQLEnds() throws {
-        try withTables { (db) throws in
+        try withObservedTables { (db) throws in
             #expect(
                 try db.changes {
                     #expect(throws: DatabaseError.self) {

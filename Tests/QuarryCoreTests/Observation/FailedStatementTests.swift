@@ -4,14 +4,13 @@ import Testing
 
 /// Statements that fail outside a transaction: each is a transaction of its own, which is rolled back.
 @Suite struct FailedStatementTests {
-    private static let schema = """
-        CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
+    /// The tables beside that of the players.
+    private static let otherTables = """
         CREATE TABLE log (a CHECK (a < 9));
         CREATE TABLE child (a REFERENCES player DEFERRABLE INITIALLY DEFERRED);
         CREATE TABLE guarded (a);
         CREATE TRIGGER guard AFTER INSERT ON guarded WHEN new.a > 1 BEGIN SELECT RAISE(ROLLBACK, 'no'); END;
         CREATE TRIGGER fill AFTER INSERT ON guarded WHEN new.a = 0 BEGIN SELECT RAISE(ABORT, 'no'); END;
-        INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 2);
         """
 
     /// Each of them changes a row before it fails.
@@ -29,9 +28,14 @@ import Testing
         "INSERT INTO player VALUES (5, 'x', 1), (6, 'a', 1) RETURNING id",
     ]
 
+    private static func makeTables(_ db: Database) throws {
+        try db.makeUniquePlayers(["a": 1, "b": 2])
+        try db.execute(sql: otherTables)
+    }
+
     private func withTables(_ body: (Database) throws -> Void) throws {
         try withConnection { db in
-            try db.execute(sql: Self.schema)
+            try Self.makeTables(db)
             try body(db)
         }
     }
@@ -124,7 +128,7 @@ import Testing
             let clock = ManualMonotonicClock(tick: .milliseconds(1))
             let (first, second) = (try TestConnection(path: path, clock), try TestConnection(path: path))
             try first.access { db in
-                try db.execute(sql: Self.schema)
+                try Self.makeTables(db)
                 let ends = Recorded(0)
                 db.afterNextTransaction { _ in
                     ends.update { $0 += 1 }

@@ -6,11 +6,10 @@ import Testing
 @Suite struct RowRegionTests {
     private func withTables(_ body: (Database) throws -> Void) throws {
         try withConnection { db in
+            try db.makeUniquePlayers(["a": 1, "b": 2, "c": 3])
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
                     CREATE TABLE child (id INTEGER PRIMARY KEY, player REFERENCES player ON DELETE CASCADE);
-                    INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3);
                     INSERT INTO child VALUES (10, 1), (11, 2);
                     """)
             try body(db)

@@ -8,12 +8,8 @@ import Testing
     private func withTables(_ body: (Database, RecordingObserver) throws -> Void) throws {
         let observer = RecordingObserver()
         try withConnection { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
-                    CREATE TABLE log (a);
-                    INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 2);
-                    """)
+            try db.makeUniquePlayers(["a": 1, "b": 2])
+            try db.execute(sql: "CREATE TABLE log (a)")
             db.add(transactionObserver: observer)
             try body(db, observer)
             db.remove(transactionObserver: observer)
@@ -210,7 +206,7 @@ import Testing
 
     @Test func kindsAreAskedForOnceInATransaction() throws {
         try withConnection { (db) throws in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name, score)")
+            try db.makeScoredPlayers()
             var asked: [DatabaseEventKind] = []
             let observer = RecordingObserver {
                 asked.append($0)
@@ -306,7 +302,7 @@ import Testing
                 let error = expectError(.SQLITE_MISUSE) { try db.execute(sql: "DELETE FROM player") }
                 errors.append(error?.message ?? "")
             }
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY); INSERT INTO player VALUES (1)")
+            try db.makePlayers("Arthur")
             var asks = true
             let observer = RecordingObserver { _ in
                 if asks { use() }
@@ -317,7 +313,7 @@ import Testing
             observer.didChange = { _, _ in use() }
             observer.willCommit = { use() }
             db.add(transactionObserver: observer)
-            try db.execute(sql: "INSERT INTO player VALUES (2)")
+            try db.execute(sql: "INSERT INTO player (id) VALUES (2)")
             #expect(errors.count == 4)
             #expect(
                 Set(errors) == [

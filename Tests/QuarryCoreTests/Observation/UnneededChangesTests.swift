@@ -11,14 +11,7 @@ import Testing
     private func withUnneeded(
         _ body: (Database, RecordingListener, _ told: (String) throws -> [String]) throws -> Void
     ) throws {
-        try withConnection { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
-                    INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 2);
-                    INSERT INTO team VALUES (1, 'red'), (2, 'blue');
-                    """)
+        try withObservedTables { db in
             let listener = RecordingListener(needsWillCommit: false)
             try db.listenToCommits(listener)
             listener.setUnneeded(true)
