@@ -1,5 +1,6 @@
 import Foundation
 import Quarry
+import QuarryTestSupport
 
 /// A database whose table `player` has a page of zeros.
 public struct DamagedFile: Sendable {
@@ -15,9 +16,9 @@ public struct DamagedFile: Sendable {
     public static func makeIntact(_ path: String) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { db in
+            try db.makePlayers()
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
                     CREATE INDEX player_name ON player (name);
                     CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
                     INSERT INTO team VALUES (1, 'Reds');

@@ -12,7 +12,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("interrupted.sqlite")
         let pool = try DatabasePool(path: path)
-        try pool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") }
+        try pool.write { db in try db.makePlayers() }
         #expect(FileManager.default.fileExists(atPath: path + "-wal"))
         pool.interrupt()
         try pool.close()
@@ -24,7 +24,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("interrupted.sqlite")
         let pool = try DatabasePool(path: path)
-        try await pool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") }
+        try await pool.write { db in try db.makePlayers() }
         let hasBegun = Step("the read has begun")
         let read = OwnThread {
             try pool.read { db in

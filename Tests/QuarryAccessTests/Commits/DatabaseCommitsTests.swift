@@ -10,8 +10,8 @@ import Testing
 @Suite struct DatabaseCommitsTests {
     let folder = try! TemporaryFolder()
 
-    private static let schema = """
-        CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
+    /// The tables beside that of the players.
+    private static let otherTables = """
         CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT);
         CREATE TABLE pair (a, b, c, PRIMARY KEY (b, a)) WITHOUT ROWID;
         CREATE TABLE log (text);
@@ -19,7 +19,10 @@ import Testing
 
     private func make(_ kind: WriterKind) throws -> any DatabaseWriter {
         let writer = try kind.make(folder)
-        try writer.write { db in try db.execute(sql: Self.schema) }
+        try writer.write { db in
+            try db.makeScoredPlayers()
+            try db.execute(sql: Self.otherTables)
+        }
         return writer
     }
 

@@ -1,5 +1,6 @@
 import Quarry
 import QuarryExpectations
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -13,18 +14,10 @@ import Testing
     private func makePool() throws -> DatabasePool {
         let pool = try DatabasePool(path: folder.file("a.sqlite"))
         try pool.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    CREATE TABLE team (id INTEGER PRIMARY KEY);
-                    INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 1)
-                    """)
+            try db.makeScoredPlayers(["a": 1, "b": 1])
+            try db.execute(sql: "CREATE TABLE team (id INTEGER PRIMARY KEY)")
         }
         return pool
-    }
-
-    private struct Player: TableRecord {
-        static let databaseTableName = "player"
     }
 
     /// Starts an observation that counts its calls.

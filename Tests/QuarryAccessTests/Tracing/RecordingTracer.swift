@@ -73,13 +73,7 @@ struct TracedDatabase {
         configuration.wal = .unmanaged
         configure(&configuration)
         pool = try DatabasePool(path: folder.file("db"), configuration: configuration)
-        try pool.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
-                    INSERT INTO player (name, score) VALUES ('Arthur', 1), ('Barbara', 2), ('Craig', 3);
-                    """)
-        }
+        try pool.write { db in try db.makeUniquePlayers(["Arthur": 1, "Barbara": 2, "Craig": 3]) }
     }
 }
 

@@ -90,7 +90,7 @@ import Testing
     @Test func otherTablesAndStoresChangeNothing() async throws {
         let other = DocumentStore("other")
         let commits = try await commits(
-            makeQueue(store, other), { try $0.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") },
+            makeQueue(store, other), { try $0.makePlayers() },
             { try $0.execute(sql: "INSERT INTO player DEFAULT VALUES") },
             { try other.collection("books", of: Int.self).set($0, key: "emma", 1) })
         for commit in commits {

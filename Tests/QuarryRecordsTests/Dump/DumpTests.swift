@@ -165,11 +165,9 @@ import Testing
     @Test func aRequestWithPrefetchesForManyRows() throws {
         let dbQueue = try DatabaseQueue()
         try dbQueue.write { (db) throws in
+            try db.makeTeamTables()
             try db.execute(
                 sql: """
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
-                    CREATE TABLE player (
-                        id INTEGER PRIMARY KEY, name TEXT, score INTEGER, teamId INTEGER REFERENCES team(id));
                     CREATE TABLE award (id INTEGER PRIMARY KEY, title TEXT, playerId INTEGER REFERENCES player(id));
                     WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
                     INSERT INTO team SELECT i, 't' FROM n;

@@ -72,7 +72,7 @@ import Testing
 
     private func withPlayers(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue().write { db throws in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
+            try db.makePlayers()
             try body(db)
         }
     }
@@ -211,7 +211,7 @@ import Testing
 
     @Test func keptEncodersOnAnotherThread() async throws {
         func encode(_ db: Database) throws -> OwnThread<Bool> {
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
+            try db.makePlayers()
             let kept = Box<(any Encoder)?>(nil)
             try Writer.$between.withValue(
                 { _, encoder in kept.value = encoder }, operation: { try Writer(id: 1).insert(db) })

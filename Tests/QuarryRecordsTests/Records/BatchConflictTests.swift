@@ -13,25 +13,21 @@ import Testing
     }
 
     @Test(arguments: [
-        "CREATE TABLE player (id INTEGER UNIQUE ON CONFLICT FAIL)",
-        "CREATE TABLE player (id INTEGER UNIQUE ON CONFLICT ROLLBACK)",
-        """
-        CREATE TABLE player (id INTEGER);
-        CREATE TRIGGER guard BEFORE INSERT ON player WHEN EXISTS (SELECT * FROM player WHERE id = NEW.id)
-        BEGIN SELECT RAISE(FAIL, 'refused'); END
-        """,
-        """
-        CREATE TABLE player (id INTEGER);
-        CREATE TEMP TRIGGER guard BEFORE INSERT ON player WHEN EXISTS (SELECT * FROM player WHERE id = NEW.id)
-        BEGIN SELECT RAISE(FAIL, 'refused'); END
-        """,
-        "CREATE TABLE player (id INTEGER UNIQUE)",
+        ("UNIQUE ON CONFLICT FAIL", ""), ("UNIQUE ON CONFLICT ROLLBACK", ""), ("", "TRIGGER"), ("", "TEMP TRIGGER"),
+        ("UNIQUE", ""),
     ])
-    func theErrorIsOfTheRecordThatFails(schema: String) throws {
+    func theErrorIsOfTheRecordThatFails(constraint: String, trigger: String) throws {
         var configuration = Configuration()
         configuration.publicStatementArguments = true
         try DatabaseQueue(configuration: configuration).writeWithoutTransaction { db throws in
-            try db.execute(sql: schema)
+            try db.execute(sql: "CREATE TABLE player (id INTEGER \(constraint))")
+            if !trigger.isEmpty {
+                try db.execute(
+                    sql: """
+                        CREATE \(trigger) guard BEFORE INSERT ON player
+                        WHEN EXISTS (SELECT * FROM player WHERE id = NEW.id) BEGIN SELECT RAISE(FAIL, 'refused'); END
+                        """)
+            }
             var players = (1...100).map { Player(id: $0) }
             players[50] = Player(id: 7)
             let error = #expect(throws: DatabaseError.self) { try Player.insertAll(db, players) }
@@ -46,24 +42,24 @@ import Testing
     @Test func theNumberOfSelectedColumnsIsThatOfTheSchema() throws {
         try withTemporaryFolder { folder throws in
             let dbPool = try DatabasePool(path: folder + "/db")
-            try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
-            try dbPool.read { db throws in #expect(try Player.numberOfSelectedColumns(db) == 1) }
+            try dbPool.write { db in try db.makePlayers() }
+            try dbPool.read { db throws in #expect(try Player.numberOfSelectedColumns(db) == 2) }
             try dbPool.write { db throws in
-                #expect(try Player.numberOfSelectedColumns(db) == 1)
-                try db.execute(sql: "ALTER TABLE player ADD COLUMN name TEXT")
                 #expect(try Player.numberOfSelectedColumns(db) == 2)
+                try db.execute(sql: "ALTER TABLE player ADD COLUMN score INTEGER")
+                #expect(try Player.numberOfSelectedColumns(db) == 3)
             }
             // The readers learn it from the file.
-            try dbPool.read { db throws in #expect(try Player.numberOfSelectedColumns(db) == 2) }
+            try dbPool.read { db throws in #expect(try Player.numberOfSelectedColumns(db) == 3) }
         }
     }
 
     /// Each access that counts on a transaction refuses what follows its end.
     @Test func accessesWhoseTransactionSQLHasEnded() async throws {
         let dbQueue = try DatabaseQueue()
-        try await dbQueue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
+        try await dbQueue.write { db in try db.makePlayers() }
         let leave: @Sendable (Database) throws -> Void = { db in
-            try db.execute(sql: "INSERT INTO player VALUES (1)")
+            try db.execute(sql: "INSERT INTO player (id) VALUES (1)")
             try db.execute(sql: "ROLLBACK")
             try Player(id: 2).insert(db)
         }
@@ -73,7 +69,8 @@ import Testing
         #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 0)
         // Without a transaction of the access, SQL has its own.
         try await dbQueue.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN; INSERT INTO player VALUES (1); COMMIT; BEGIN; DELETE FROM player; ROLLBACK")
+            try db.execute(
+                sql: "BEGIN; INSERT INTO player (id) VALUES (1); COMMIT; BEGIN; DELETE FROM player; ROLLBACK")
             try Player(id: 2).insert(db)
         }
         #expect(try await dbQueue.read { db in try Player.fetchCount(db) } == 2)
@@ -108,7 +105,7 @@ import Testing
     @Test func snapshotsWhoseTransactionSQLHasEnded() throws {
         try withTemporaryFolder { folder throws in
             let dbPool = try DatabasePool(path: folder + "/db")
-            try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER)") }
+            try dbPool.write { db in try db.makePlayers() }
             let snapshot = try dbPool.makeSnapshot()
             try dbPool.write { db in try Player(id: 1).insert(db) }
             expectAbort {

@@ -412,7 +412,7 @@ import Testing
 
     @Test(arguments: ["ROLLBACK", "COMMIT"]) func encodingThatEndsTheTransaction(_ sql: String) throws {
         let queue = try DatabaseQueue()
-        try queue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)") }
+        try queue.write { db in try db.makePlayers() }
         // The first write of a kind is encoded before its statement runs, later ones in the midst of it.
         for verb in ["insert", "update", "delete"] {
             expectError(.SQLITE_ABORT) {

@@ -13,9 +13,7 @@ import Testing
 
     init() throws {
         queue = try DatabaseQueue()
-        try queue.write { db in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY); INSERT INTO player VALUES (1), (2)")
-        }
+        try queue.write { db in try db.makePlayers("Arthur", "Barbara") }
     }
 
     @Test func ofATable() throws {

@@ -144,12 +144,11 @@ import Testing
             try DatabaseQueue(path: folder.file("a.sqlite")), try DatabaseQueue(path: folder.file("a.sqlite"))
         )
         try first.write { db in
+            try db.makePlayers("a", "b")
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
                     CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
                     CREATE VIEW v AS SELECT name FROM team;
-                    INSERT INTO player VALUES (1, 'a'), (2, 'b');
                     INSERT INTO team VALUES (1, 'red')
                     """)
         }

@@ -224,7 +224,8 @@ struct BelongsToTests {
 
     @Test func alteredTablesReferToTheirOwnKey() throws {
         try withConnection { db in
-            try db.execute(sql: Self.parents + "CREATE TABLE player (id INTEGER PRIMARY KEY)")
+            try db.execute(sql: Self.parents)
+            try db.makePlayers()
             let statements = try emitted(db) {
                 try db.alter(table: "player") { t in
                     t.add(column: "captainId", .integer).references("player").indexed()

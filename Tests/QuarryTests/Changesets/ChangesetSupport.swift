@@ -30,15 +30,14 @@ extension String {
 func withPlayers(
     _ more: String = "", _ body: (_ first: Database, _ second: Database) throws -> Void
 ) throws {
-    let sql = """
-        CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
-        INSERT INTO player VALUES (1, 'a', 10), (2, 'b', 20);
-        \(more)
-        """
+    func makeTables(_ db: Database) throws {
+        try db.makeUniquePlayers(["a": 10, "b": 20])
+        try db.execute(sql: more)
+    }
     try withConnection { first in
-        try first.execute(sql: sql)
+        try makeTables(first)
         try withConnection { second in
-            try second.execute(sql: sql)
+            try makeTables(second)
             try body(first, second)
         }
     }

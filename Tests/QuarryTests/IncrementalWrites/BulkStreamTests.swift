@@ -16,7 +16,7 @@ import Testing
         var configuration = Configuration()
         configuration.asyncExecution = .offloaded
         let writer = try kind.make(folder, configuration)
-        try writer.makePlayers()
+        try writer.write { db in try db.makePlayers() }
         try writer.makeTable()
         let group = try #require(writer.groupReader as? any GroupWriter).writer.group
         return (writer, group)

@@ -65,10 +65,6 @@ struct BulkPlayer: Codable, Hashable, FetchableRecord, PersistableRecord {
 }
 
 extension DatabaseWriter {
-    func makePlayers() throws {
-        try write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)") }
-    }
-
     func playerIDs() async throws -> [Int] {
         try await read { db in try Int.fetchAll(db, sql: "SELECT id FROM player ORDER BY id") }
     }

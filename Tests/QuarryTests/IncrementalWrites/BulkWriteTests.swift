@@ -22,7 +22,7 @@ import Testing
         // However slow the machine is, no step takes so long that its transaction ends.
         configuration.monotonicClock = ManualMonotonicClock().monotonicClock
         let writer = try kind.make(folder, configuration)
-        try writer.makePlayers()
+        try writer.write { db in try db.makePlayers() }
         return writer
     }
 

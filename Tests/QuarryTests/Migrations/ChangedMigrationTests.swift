@@ -202,7 +202,7 @@ import Testing
         let queue = try DatabaseQueue()
         try MigratorTests.players().migrate(queue)
         let migrator = MigratorTests.players { migrator in
-            migrator.registerMigration("v4") { db in try db.execute(sql: "CREATE TABLE player (a)") }
+            migrator.registerMigration("v4") { db in try db.makePlayers() }
         }
         let error = #expect(throws: DatabaseError.self) {
             try queue.read { (db) throws in try migrator.plan(db) }

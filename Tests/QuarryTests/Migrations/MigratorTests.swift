@@ -7,9 +7,7 @@ import Testing
     /// `v1` creates a table, `v2` adds a column to it, `v3` a row.
     static func players(_ change: (inout DatabaseMigrator) -> Void = { _ in }) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("v1") { db in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
-        }
+        migrator.registerMigration("v1") { db in try db.makePlayers() }
         migrator.registerMigration("v2") { db in try db.execute(sql: "ALTER TABLE player ADD COLUMN score INTEGER") }
         migrator.registerMigration("v3") { db in
             try db.execute(sql: "INSERT INTO player (name, score) VALUES ('Arthur', 1000)")

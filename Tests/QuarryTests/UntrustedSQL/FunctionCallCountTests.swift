@@ -10,13 +10,7 @@ import Testing
         var configuration = Configuration()
         if let clock { configuration.monotonicClock = clock.monotonicClock }
         let queue = try DatabaseQueue(configuration: configuration)
-        try queue.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
-                    INSERT INTO player VALUES (1, 'Arthur'), (2, 'Barbara');
-                    """)
-        }
+        try queue.write { db in try db.makePlayers("Arthur", "Barbara") }
         return queue
     }
 
