@@ -11,9 +11,7 @@ import Testing
     init() throws {
         files = try TemporaryFolder()
         dbPool = try DatabasePool(path: files.file("players.sqlite"))
-        try dbPool.write { db in
-            try db.execute(sql: "CREATE TABLE player (name TEXT); INSERT INTO player VALUES ('Arthur')")
-        }
+        try dbPool.write { db in try db.makePlayers("Arthur") }
     }
 
     /// Compiled, not run: the folder is that of a server.

@@ -30,9 +30,9 @@ import Testing
         folder = try TemporaryFolder()
         dbPool = try DatabasePool(path: folder.file("players.sqlite"))
         try dbPool.write { db in
+            try db.makePlayers()
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
                     CREATE INDEX playerOnName ON player (name);
                     CREATE TABLE score (playerId INTEGER REFERENCES player, points INTEGER);
                     """)

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryChangesets
+import QuarryTestSupport
 import Testing
 
 @Suite struct ChangesetsSamples {
@@ -9,13 +10,7 @@ import Testing
 
     static func make() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
-        try queue.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    INSERT INTO player VALUES (1, 'Arthur', 100), (2, 'Barbara', 1000);
-                    """)
-        }
+        try queue.write { db in try db.makeScoredPlayers(["Arthur": 100, "Barbara": 1000]) }
         return queue
     }
 

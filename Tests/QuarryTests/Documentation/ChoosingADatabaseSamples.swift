@@ -15,8 +15,6 @@ import Testing
         }
     }
 
-    private static let definition = "CREATE TABLE player (name TEXT); INSERT INTO player VALUES ('Arthur')"
-
     let folder: TemporaryFolder
     let path: String
 
@@ -26,7 +24,7 @@ import Testing
     }
 
     @Test func allOfThemRead() async throws {
-        try await DatabasePool(path: path).write { db in try db.execute(sql: Self.definition) }
+        try await DatabasePool(path: path).write { db in try db.makePlayers("Arthur") }
         let (exportPath, sharedPath) = (folder.file("export.sqlite"), folder.file("shared.sqlite"))
         let folderPath = folder.path
         let dbPool = try await DatabasePool.open(path: path)
@@ -40,7 +38,7 @@ import Testing
 
         let acme = try tenants.database(named: "acme")
         let empty: [any DatabaseWriter] = [dbQueue, inMemory, named, shared, acme]
-        for database in empty { try await database.write { db in try db.execute(sql: Self.definition) } }
+        for database in empty { try await database.write { db in try db.makePlayers("Arthur") } }
         let snapshots = try await dbPool.makeSnapshotPoolAsync()
         let readers: [any DatabaseReader] = [dbPool, snapshot, snapshots, stableReader]
         for reader in readers + empty { #expect(try await PlayerReports(reader: reader).count() == 1) }
@@ -64,7 +62,7 @@ import Testing
 
     @Test func aReadInAWrite() throws {
         let dbPool = try DatabasePool(path: path)
-        try dbPool.write { db in try db.execute(sql: Self.definition) }
+        try dbPool.write { db in try db.makePlayers("Arthur") }
         try dbPool.write { db in
             try db.execute(sql: "DELETE FROM player")
             let visible = try dbPool.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM player")! }  // 1
@@ -82,7 +80,7 @@ import Testing
         let registration = dbPool.addTracer(DatabaseTracing.Options([.statements])) { event in
             if case .statement(let statement) = event { statements.update { $0.append(statement.sql) } }
         }
-        try dbPool.write { db in try db.execute(sql: Self.definition) }
+        try dbPool.write { db in try db.makePlayers("Arthur") }
         try dbPool.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM player") }
         registration.remove()
         #expect(statements.value.contains("BEGIN IMMEDIATE TRANSACTION"))
@@ -92,7 +90,7 @@ import Testing
     @Test func queuesOfOneNameDoNotWait() throws {
         let first = try DatabaseQueue(named: "ChoosingADatabaseSamples")
         let second = try DatabaseQueue(named: "ChoosingADatabaseSamples")
-        try first.write { db in try db.execute(sql: Self.definition) }
+        try first.write { db in try db.makePlayers("Arthur") }
         #expect(try second.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM player") } == 1)
         try first.write { db in
             try db.execute(sql: "DELETE FROM player")

@@ -10,9 +10,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         dbPool = try DatabasePool(path: folder.file("players.sqlite"))
-        try dbPool.write { db in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
-        }
+        try dbPool.write { db in try db.makePlayers() }
     }
 
     private final class Search: Sendable {

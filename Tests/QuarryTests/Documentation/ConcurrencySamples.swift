@@ -9,9 +9,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         dbPool = try DatabasePool(path: folder.file("players.sqlite"))
-        try dbPool.write { db in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER)")
-        }
+        try dbPool.write { db in try db.makeScoredPlayers() }
     }
 
     @Test func syncAndAsync() async throws {

@@ -14,9 +14,7 @@ import Testing
     @Test func pool() throws {
         let dbPool = try DatabasePool(path: path)
 
-        try dbPool.write { db in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
-        }
+        try dbPool.write { db in try db.makePlayers() }
         #expect(try dbPool.unsafeRead { db in try String.fetchOne(db, sql: "PRAGMA journal_mode") } == "wal")
     }
 
@@ -33,7 +31,7 @@ import Testing
 
     @Test func anyReader() async throws {
         let dbQueue = try DatabaseQueue()
-        try await dbQueue.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") }
+        try await dbQueue.write { db in try db.makePlayers() }
         #expect(try await playerCount(in: dbQueue) == 0)
     }
 
@@ -42,7 +40,7 @@ import Testing
         let shared = try DatabaseQueue(named: "players")  // shared by all queues of that name in the process
 
         let other = try DatabaseQueue(named: "players")
-        try shared.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY)") }
+        try shared.write { db in try db.makePlayers() }
         let tables = "SELECT COUNT(*) FROM sqlite_master"
         #expect(try other.read { db in try Int.fetchOne(db, sql: tables) } == 1)
         #expect(try alone.read { db in try Int.fetchOne(db, sql: tables) } == 0)
@@ -51,7 +49,7 @@ import Testing
     @Test func copies() throws {
         do {
             let dbQueue = try DatabaseQueue(path: path)
-            try dbQueue.write { db in try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id") }
+            try dbQueue.write { db in try db.makePlayers("Arthur") }
         }
         let fixture = try DatabaseQueue.inMemoryCopy(fromPath: path)  // the file's content, in memory
         let scratch = try DatabaseQueue.temporaryCopy(fromPath: path)  // in a file that goes when it is closed
@@ -94,9 +92,7 @@ import Testing
     }
 
     @Test func inTasks() async throws {
-        try await DatabaseQueue(path: path).write { db in
-            try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id")
-        }
+        try await DatabaseQueue(path: path).write { db in try db.makePlayers("Arthur") }
         let backupPath = folder.file("backup.sqlite")
 
         let dbPool = try await DatabasePool.open(path: path)
@@ -136,7 +132,7 @@ import Testing
 
     @Test func snapshots() throws {
         let dbPool = try DatabasePool(path: path)
-        try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try dbPool.write { db in try db.makePlayers() }
         let snapshot = try dbPool.makeSnapshot()
 
         try dbPool.write { db in try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')") }
@@ -160,7 +156,7 @@ import Testing
 
     @Test func backup() throws {
         let dbPool = try DatabasePool(path: path)
-        try dbPool.write { db in try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id") }
+        try dbPool.write { db in try db.makePlayers("Arthur") }
         let backupPath = folder.file("backup.sqlite")
         let compactPath = folder.file("compact.sqlite")
 

@@ -15,9 +15,7 @@ import Testing
     private func database() throws -> String {
         let path = folder.file("players.sqlite")
         let queue = try DatabaseQueue(path: path)
-        try queue.write { db in
-            try db.execute(sql: "CREATE TABLE player (name TEXT); INSERT INTO player VALUES ('Arthur')")
-        }
+        try queue.write { db in try db.makePlayers("Arthur") }
         try queue.close()
         return path
     }

@@ -28,7 +28,7 @@ import Testing
         var still = Configuration()
         still.monotonicClock = ManualMonotonicClock().monotonicClock
         let dbPool = try DatabasePool(path: path, configuration: still)
-        try await dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try await dbPool.write { db in try db.makePlayers() }
         let names = try await dbPool.read(timeout: .milliseconds(200)) { db in
             try String.fetchAll(db, sql: "SELECT name FROM player")
         }

@@ -38,11 +38,9 @@ struct TabDumpFormat: DumpFormat {
     private func withPlayers(_ body: (DatabaseQueue) throws -> Void) throws {
         let dbQueue = try DatabaseQueue()
         try dbQueue.write { db in
+            try db.makeTeamTables()
             try db.execute(
                 sql: """
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
-                    CREATE TABLE player (
-                        id INTEGER PRIMARY KEY, name TEXT, score INTEGER, teamId INTEGER REFERENCES team (id));
                     INSERT INTO team VALUES (1, 'Reds'), (2, 'Blues');
                     INSERT INTO player VALUES (1, 'Arthur', 500, 1), (2, 'Barbara', NULL, 1), (3, 'Craig', 200, 2);
                     """)

@@ -1,32 +1,10 @@
 import Quarry
+import QuarryFixtures
 import Testing
 
 @Suite struct ExpressionsSamples {
-    struct Player: Codable, FetchableRecord, PersistableRecord, Identifiable {
-        var id: Int64
-        var name: String
-        var score: Int
-        var teamId: Int64?
-
-        enum Columns {
-            static let id = Column("id")
-            static let name = Column("name")
-            static let score = Column("score")
-            static let teamId = Column("teamId")
-        }
-    }
-
-    struct Team: Codable, FetchableRecord, PersistableRecord {
-        var id: Int64
-        var name: String
-        var bonus: Int
-
-        enum Columns {
-            static let id = Column("id")
-            static let name = Column("name")
-            static let bonus = Column("bonus")
-        }
-    }
+    typealias Player = Sport.Player
+    typealias Team = Squad
 
     private func withDatabase(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue().write { db in

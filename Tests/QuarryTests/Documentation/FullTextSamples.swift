@@ -1,5 +1,6 @@
 import Quarry
 import QuarryCJKTokenizer
+import QuarryTestSupport
 import Testing
 
 struct Document: Codable, FetchableRecord, PersistableRecord {
@@ -186,7 +187,7 @@ final class SynonymTokenizer: FTS5WrapperTokenizer {
 
     @Test func attaching() throws {
         let dbQueue = try DatabaseQueue()
-        try dbQueue.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try dbQueue.write { db in try db.makePlayers() }
         let path = ":memory:"
         try dbQueue.writeWithoutTransaction { db in
             try db.attach(path, as: "archive")

@@ -1,4 +1,5 @@
 import Quarry
+import QuarryTestSupport
 import Testing
 
 /// The longest of some texts.
@@ -43,11 +44,7 @@ struct ExactSum: DatabaseWindowAggregate {
     @Test func aggregates() throws {
         let dbQueue = try DatabaseQueue()
         try dbQueue.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    INSERT INTO player (name, score) VALUES ('Arthur', 1), ('Barbara', 2), ('Craig', 4);
-                    """)
+            try db.makeScoredPlayers(["Arthur": 1, "Barbara": 2, "Craig": 4])
             db.add(function: DatabaseFunction("longest", argumentCount: 1, aggregate: LongestText.self))
             db.add(function: DatabaseFunction("exactSum", argumentCount: 1, aggregate: ExactSum.self))
 

@@ -7,7 +7,7 @@ import Testing
 
     @Test func groupCommit() async throws {
         let dbPool = try DatabasePool(path: folder.file("players.sqlite"))
-        try await dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try await dbPool.write { db in try db.makePlayers() }
         try await dbPool.write { db in
             try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur')")
         }

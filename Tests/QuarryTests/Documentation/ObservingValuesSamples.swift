@@ -9,13 +9,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         dbPool = try DatabasePool(path: folder.file("players.sqlite"))
-        try dbPool.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
-                    INSERT INTO player (name) VALUES ('Arthur'), ('Barbara');
-                    """)
-        }
+        try dbPool.write { db in try db.makePlayers("Arthur", "Barbara") }
     }
 
     @Test func observing() async throws {

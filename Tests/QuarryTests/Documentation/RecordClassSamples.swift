@@ -120,8 +120,7 @@ extension PersistableRecord where Self: Record {
 
     private func withPlayers(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue().write { db in
-            try db.execute(
-                sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER)")
+            try db.makeUniquePlayers()
             try body(db)
         }
     }

@@ -1,5 +1,7 @@
 import Foundation
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct RecordsSamples {
@@ -45,10 +47,9 @@ import Testing
     }
 
     private func inTables(_ body: (Database) throws -> Void) throws {
-        try DatabaseQueue().write { db in
+        try withTables { db in
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER DEFAULT 100);
                     CREATE TABLE archivedPlayer (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
                     CREATE TABLE place (code TEXT PRIMARY KEY, latitude REAL, longitude REAL);
                     CREATE TABLE membership (teamId INTEGER, playerId INTEGER, PRIMARY KEY (teamId, playerId));
@@ -85,9 +86,7 @@ import Testing
 
     @Test func methodsAsFunctions() throws {
         let dbQueue = try DatabaseQueue()
-        try dbQueue.write { db in
-            try db.execute(sql: "CREATE TABLE player AS SELECT 1 AS id, 'Arthur' AS name, 10 AS score")
-        }
+        try dbQueue.write { db in try db.makeScoredPlayers(["Arthur": 10]) }
 
         let players = try dbQueue.read(Player.fetchAll)  // [Player]
 

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct RequestsSamples {
@@ -30,10 +31,9 @@ import Testing
 
     private func inTables(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue().write { db in
+            try db.makeTeamTables()
             try db.execute(
                 sql: """
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER, teamId INTEGER);
                     INSERT INTO team VALUES (1, 'Reds');
                     INSERT INTO player VALUES (1, 'Arthur', 1200, 1), (2, 'Barbara', 900, NULL);
                     """)

@@ -12,12 +12,8 @@ import Testing
         folder = try TemporaryFolder()
         dbPool = try DatabasePool(path: folder.file("players.sqlite"))
         try dbPool.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
-                    INSERT INTO player (name) VALUES ('Arthur');
-                    CREATE TABLE feed (position INTEGER); INSERT INTO feed VALUES (0);
-                    """)
+            try db.makePlayers("Arthur")
+            try db.execute(sql: "CREATE TABLE feed (position INTEGER); INSERT INTO feed VALUES (0)")
         }
         other = try DatabaseQueue(path: dbPool.path)
     }

@@ -62,7 +62,7 @@ import Testing
         let print = { @Sendable (_: Any...) in }
         let folder = try TemporaryFolder()
         let dbPool = try DatabasePool(path: folder.file("players.sqlite"))
-        try await dbPool.write { db in try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)") }
+        try await dbPool.write { db in try db.makePlayers() }
         let before = dbPool.statistics
         _ = try await dbPool.read { db in try Player.fetchAll(db) }
         let last = dbPool.statistics.since(before)

@@ -1,4 +1,6 @@
 import Quarry
+import QuarryFixtures
+import QuarryTestSupport
 import Testing
 
 @Suite struct TransactionObserversSamples {
@@ -7,19 +9,9 @@ import Testing
     init() throws {
         dbQueue = try DatabaseQueue()
         try dbQueue.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
-                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
-                    INSERT INTO player VALUES (1, 'Arthur', 100), (2, 'Barbara', 1000);
-                    """)
+            try db.makeScoredPlayers(["Arthur": 100, "Barbara": 1000])
+            try db.execute(sql: "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT)")
         }
-    }
-
-    struct Player: Codable, FetchableRecord, PersistableRecord {
-        var id: Int64
-        var name: String
-        var score: Int
     }
 
     final class ScoreObserver: TransactionObserver {

@@ -1,6 +1,7 @@
 import Foundation
 import Quarry
 import QuarryExpectations
+import QuarryFixtures
 import QuarryTestSupport
 import Testing
 
@@ -115,7 +116,7 @@ import Testing
     /// The file was replaced while the database was open: its log belongs to a file that has no name any more.
     @Test func movedFiles() throws {
         let queue = try DatabaseQueue(path: path)
-        try queue.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try queue.write { db in try db.makePlayers() }
         try FileManager.default.moveItem(atPath: path, toPath: folder.file("old.sqlite"))
         expectError(.SQLITE_READONLY_DBMOVED, "attempt to write a readonly database") {
             try queue.write { db in try db.execute(sql: "DELETE FROM player") }
@@ -372,13 +373,8 @@ import Testing
             try pool.write { db in try db.execute(sql: "INSERT INTO team (name) VALUES (NULL)") }
         }
         try provoke("Key not found in table ") {
-            try pool.read { db in _ = try Team.find(db, key: 7) }
+            try pool.read { db in _ = try Sport.Team.find(db, key: 7) }
         }
-    }
-
-    private struct Team: Codable, FetchableRecord, PersistableRecord {
-        var id: Int64
-        var name: String
     }
 
     @Test func schemas() throws {

@@ -15,12 +15,11 @@ import Testing
         still.monotonicClock = ManualMonotonicClock().monotonicClock
         dbPool = try DatabasePool(path: folder.file("players.sqlite"), configuration: still)
         try dbPool.write { db in
+            try db.makeScoredPlayers(["Arthur": 200, "Barbara": 50])
             try db.execute(
                 sql: """
-                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
                     CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, budget INTEGER);
                     CREATE TABLE account (name TEXT);
-                    INSERT INTO player (name, score) VALUES ('Arthur', 200), ('Barbara', 50);
                     """)
         }
     }

@@ -30,9 +30,7 @@ import Testing
         config.maintenance.analyzes = true  // ANALYZE, which reads some hundred entries of each index
         config.wal.networkFileSystems = .allowed
         let dbPool = try DatabasePool(path: folder.file("players.sqlite"), configuration: config)
-        try await dbPool.write { db in
-            try db.execute(sql: "CREATE TABLE player (name TEXT); INSERT INTO player VALUES ('Arthur')")
-        }
+        try await dbPool.write { db in try db.makePlayers("Arthur") }
         try labels(dbPool)
         if let log = dbPool.walStatistics {
             print(log.bytes, log.commitCount, log.checkpointCount, log.emptyingCount)
@@ -60,7 +58,7 @@ import Testing
         config.wal = .unmanaged  // SQLite's automatic checkpoints alone
         config.maintenance = .off
         let dbPool = try DatabasePool(path: folder.file("players.sqlite"), configuration: config)
-        try dbPool.write { db in try db.execute(sql: "CREATE TABLE player (name TEXT)") }
+        try dbPool.write { db in try db.makePlayers() }
         #expect(dbPool.walStatistics == nil)
     }
 }
