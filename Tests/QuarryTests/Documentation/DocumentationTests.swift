@@ -35,6 +35,13 @@ import Testing
         }
     }
 
+    @Test func eachCatalogIsRead() throws {
+        let catalogs = try Self.catalogs()
+        #expect(catalogs.count == 13)
+        let documents = try Self.documents()
+        for catalog in catalogs { #expect(documents.contains { $0.hasPrefix(catalog) }, "\(catalog) has no article") }
+    }
+
     @Test func eachDecisionIsInTheIndex() throws {
         let index = try Self.lines(of: "Documentation/Decisions/README.md").joined(separator: "\n")
         for page in try Self.files(in: "Documentation/Decisions", suffix: ".md") {
@@ -109,11 +116,13 @@ extension DocumentationTests {
 
     private static let followedArticle = "Sources/Quarry/Quarry.docc/GettingStartedInAServer.md"
 
-    private static func documents() throws -> [String] {
-        let catalogs = try files(in: "Sources", suffix: "").map { "\($0)/\($0.split(separator: "/")[1]).docc" }
+    private static func catalogs() throws -> [String] {
+        try files(in: "Sources", suffix: "").map { "\($0)/\($0.split(separator: "/")[1]).docc" }
             .filter { FileManager.default.fileExists(atPath: root.appending(path: $0).path) }
-        #expect(catalogs.count == 8)
-        let folders = ["Documentation", "Documentation/Decisions"] + catalogs
+    }
+
+    private static func documents() throws -> [String] {
+        let folders = try ["Documentation", "Documentation/Decisions"] + catalogs()
         return try ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
             + folders.flatMap { try files(in: $0, suffix: ".md") }
     }
