@@ -6,14 +6,15 @@ struct Hero: Codable, FetchableRecord, MutablePersistableRecord, Identifiable {
     var score: Int?
 
     enum Columns {
-        static let name = Column("name")
         static let score = Column("score")
     }
+
+    mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 }
 
-func tour(path: String) async throws -> [String] {
-    // One connection that writes, several that read at the same time.
-    let dbPool = try DatabasePool(path: path)
+func tour(path: String) async throws -> [Hero] {
+    // One connection writes, and several read at the same time.
+    let dbPool = try await DatabasePool.open(path: path)
 
     // A write is a transaction: all of it or nothing.
     try await dbPool.write { db in
@@ -22,40 +23,59 @@ func tour(path: String) async throws -> [String] {
             t.column("name", .text).notNull().unique()
             t.column("score", .integer)
         }
-        for (name, score) in [("Arthur", 300), ("Barbara", 700), ("Craig", nil)] {
-            _ = try Hero(id: nil, name: name, score: score).inserted(db)
-        }
+        var arthur = Hero(id: nil, name: "Arthur", score: 300)
+        try arthur.insert(db)  // arthur.id is 1
     }
 
-    // A read sees one state of the database, whatever is written meanwhile.
-    let winners = try await dbPool.read { db in
-        try Hero.filter { $0.score >= 500 }.order(\.name).fetchAll(db)
+    // A read sees one state of the database, even while others write.
+    return try await dbPool.read { db in
+        try Hero.filter { $0.score >= 100 }.fetchAll(db)
     }
-    return winners.map { "\($0.name): \($0.score ?? 0)" }
 }
+
+extension Hero: ResponseEncodable {}
 
 struct HeroHandlers: Sendable {
     let database: any DatabaseWriter
 
-    /// GET /heroes?minimum=500
-    func list(minimum: Int) async throws -> [Hero] {
+    /// router.get("heroes", use: handlers.list)
+    func list(request: Request, context: BasicRequestContext) async throws -> [Hero] {
         try await database.read { db in
-            try Hero.filter { $0.score >= minimum }.order(\.score.desc).fetchAll(db)
+            try Hero.order(\.score.desc).limit(10).fetchAll(db)
         }
     }
 
-    /// POST /heroes
-    func add(_ hero: Hero) async throws -> Hero {
+    /// router.post("heroes", use: handlers.add)
+    func add(request: Request, context: BasicRequestContext) async throws -> Hero {
+        let hero = try await request.decode(as: Hero.self, context: context)
         do {
             return try await database.write { db in try hero.inserted(db) }
         } catch DatabaseError.SQLITE_CONSTRAINT_UNIQUE {
-            throw HTTPError(status: 409, reason: "\(hero.name) exists already")
+            throw HTTPError(.conflict, message: "\(hero.name) exists already.")
         }
     }
 }
 
-/// Stands in for the error that a web framework answers with.
+// Hummingbird's types of these names are replaced by the types below: the library has no dependencies.
+
+protocol ResponseEncodable: Encodable {}
+
+struct BasicRequestContext: Sendable {}
+
+struct Request: Sendable {
+    let body: Hero
+
+    func decode(as type: Hero.Type, context: BasicRequestContext) async throws -> Hero { body }
+}
+
 struct HTTPError: Error, Equatable {
-    var status: Int
-    var reason: String
+    enum Status { case conflict }
+
+    let status: Status
+    let message: String
+
+    init(_ status: Status, message: String) {
+        self.status = status
+        self.message = message
+    }
 }
