@@ -62,9 +62,37 @@ SANITIZED = $(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2)
 .PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean
 
-help: ## Print this list
-	@echo "Quarry: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+##@ Try it
+
+demo: setup ## Import this machine's packages, and print reports (first build: 2 minutes)
+	swift build $(RELEASE_OF) $(EXAMPLE) --product catalog
+	@"$$(swift build $(RELEASE_OF) $(EXAMPLE) --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
+
+serve: setup ## Serve them on http://127.0.0.1:8080, or PORT=… (first build: some minutes)
+	swift build $(RELEASE_OF) $(SERVER) --product catalog-server
+	@"$$(swift build $(RELEASE_OF) $(SERVER) --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
+		--import machine $(ARGS)
+
+load: setup ## Load that server, and the same handlers on Quarry and GRDB: some minutes
+	@Scripts/install-missing wrk
+	swift build $(RELEASE_OF) $(SERVER) --product catalog-server
+	swift build $(RELEASE_OF) Benchmarks/HTTPLoad
+	@load="$$(swift build $(RELEASE_OF) Benchmarks/HTTPLoad --show-bin-path)/http-load" && \
+		server="$$(swift build $(RELEASE_OF) $(SERVER) --show-bin-path)/catalog-server" && \
+		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
+
+cluster: setup ## Run three nodes of a dqlite cluster at PORT=9000 and the next, until Ctrl-C
+	@Scripts/install-dqlite
+	swift build $(IN_PACKAGE) $(CLUSTER) --product quarry-node
+	@$(CLUSTER)/three-nodes "$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
+		$(if $(filter command line environment,$(origin PORT)),$(PORT),9000)
+
+getting-started: setup ## Follow the article "Getting started in a server": 3 minutes
+	@Scripts/install-missing curl python3
+	Scripts/follow-getting-started --self-test >/dev/null
+	Scripts/follow-getting-started $(ARGS)
+
+##@ Use it
 
 setup: ## Check Swift; install SQLite's development files with apt if they are missing
 	@Scripts/setup
@@ -72,7 +100,24 @@ setup: ## Check Swift; install SQLite's development files with apt if they are m
 build: setup ## Build the library
 	swift build
 
-test: setup ## Run all tests, also of the packages beside the library (FILTER=name: the library's matching tests)
+docs: setup ## Build the documentation into .build/documentation
+	Scripts/build-documentation
+
+codegen: setup ## Generate record types from a database: ARGS="app.sqlite --output Sources/App"
+	swift build $(IN_PACKAGE) $(CODEGEN) --product quarry-codegen
+	@"$$(swift build $(IN_PACKAGE) $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
+
+##@ Work on it
+
+# A comment with ##@ begins a group of this list, and one with ## is the line of its target.
+help: ## Print this list
+	@echo "Quarry: make TARGET"
+	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-19s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\n%s\n%s\n' 'FILTER=name runs the tests with matching names. ARGS=… are options of the program that is run.' \
+		'The times are for two cores. Later builds compile only changed files and those that need them.'
+
+test: setup ## Run all tests: 9 minutes (first build: 5); with FILTER, those of the library
 	@$(if $(FILTER),Scripts/steps 'build' '$(BUILD_TESTS)' \
 		'$(FILTER)' '$(TEST_BUILT_AT_ONCE) --filter "$(FILTER)"',Scripts/steps \
 		'checks of the checks' 'make -s test-checks' \
@@ -99,21 +144,57 @@ test-checks:
 	Scripts/steps --self-test
 	Scripts/install-missing --self-test
 
-test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux (FILTER=name: matching tests)
+lint: ## Check the layers, the house rules and the format
+	Scripts/lint-layers --self-test
+	Scripts/lint-layers
+	Scripts/draw-architecture --check
+	Scripts/package-files .swift | xargs -0 swift format lint --strict --parallel --configuration .swift-format
+
+format: ## Format all Swift files in place
+	Scripts/package-files .swift | xargs -0 swift format --in-place --parallel --configuration .swift-format
+	Scripts/package-files .swift | xargs -0 Scripts/wrap-comments
+
+test-newer-sqlite: setup ## Run the tests on a newer SQLite, built once, on Linux
 	$(BUILD_TESTS)
 	folder=$$(Scripts/newer-sqlite) && QUARRY_SQLITE_VERSION=$$(basename "$$folder") LD_LIBRARY_PATH=$$folder \
 		$(TEST_BUILT_AT_ONCE) $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
 	$(if $(FILTER),,folder=$$(Scripts/newer-sqlite --without-hooks) && QUARRY_SQLITE_LACKS_HOOKS=1 LD_LIBRARY_PATH=$$folder \
 		$(TEST_BUILT_AT_ONCE) --filter AvailabilityTests)
 
-test-sqlite-wording: ## On a newer SQLite, run the tests whose SQL, limits or wording depend on SQLite
+test-sqlite-wording: ## Run there the tests whose SQL, limits or wording depend on SQLite
 	make -s test-newer-sqlite FILTER='$(OF_SQLITE)'
 
-steady: setup ## Run the library's tests COUNT=20 times beside two busy processes; each run has to pass
-	$(BUILD_TESTS)
-	Scripts/steady $(COUNT) $(TEST_BUILT_AT_ONCE) $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
+test-page: setup ## Run the tests of the server's page in Chromium; FIGURES=folder draws pictures
+	@Scripts/install-missing curl $(if $(FIGURES),pngquant)
+	@status=0; Scripts/install-missing --optional chromium chromedriver=chromium-driver || status=$$?; \
+	if [ $$status = 3 ]; then echo "skipped: the tests of the page need Chromium and its driver"; exit; fi; \
+	if [ $$status != 0 ]; then exit $$status; fi; \
+	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) $(TEST) $(IN_PACKAGE) $(SERVER) \
+		--filter 'PageBrowserTests|PageAppearanceTests' \
+	$(if $(FIGURES),&& cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
 
-verify: setup ## The long proofs, hours: goes on after a failure, and writes a table to .build/verify
+test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed if it is missing
+	@Scripts/install-dqlite
+	@Scripts/install-missing openssl python3 ip=iproute2
+	@status=0; Scripts/install-missing --optional faketime || status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
+	swift build $(IN_PACKAGE) $(CLUSTER) --build-tests
+	$(TEST) --skip-build --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \
+		$(TEST) $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
+
+compatibility: setup ## Run the same programs with GRDB and with Quarry; ARGS=--record: rewrite texts
+	swift build $(IN_PACKAGE) Benchmarks --product grdb-programs
+	@"$$(swift build $(IN_PACKAGE) Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
+	$(BUILD_TESTS)
+	$(TEST_BUILT_AT_ONCE) --filter QuarryCompatibilityTests
+
+clean: ## Delete all build products
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
+		$(SERVER)/.build Tests/Fuzzing/.build
+
+##@ Work on it: the long proofs
+
+verify: setup ## Run the long proofs, for hours, and write a table to .build/verify
 	@Scripts/steps --go-on --report .build/verify \
 		'SQLite 3.54' 'make -s test-newer-sqlite' \
 		'stress' 'make -s stress' \
@@ -127,7 +208,11 @@ verify: setup ## The long proofs, hours: goes on after a failure, and writes a t
 		'thread sanitizer' 'make -s test-tsan' \
 		'address and leak sanitizers' 'make -s test-asan'
 
-kills: setup ## Kill processes, cut the power and damage files in many rounds (ROUNDS=200)
+steady: setup ## Run the library's tests COUNT=20 times beside two busy processes
+	$(BUILD_TESTS)
+	Scripts/steady $(COUNT) $(TEST_BUILT_AT_ONCE) $(if $(FILTER),--filter '$(FILTER)',--skip '$(APART)')
+
+kills: setup ## Kill processes, cut the power and damage files in ROUNDS=200 rounds
 	$(BUILD_TESTS)
 	QUARRY_KILLS=$(ROUNDS) QUARRY_POWER_CUTS=$(ROUNDS) QUARRY_ALL_FAULTS=1 QUARRY_SALVAGE_DATABASES=$(ROUNDS) \
 		$(TEST_BUILT_AT_ONCE) --filter 'Killed|PowerLoss|DamagedFileProcesses|DamagedDatabases|ProvenRows|FaultWorkload|DocumentFault|OutOfMemory'
@@ -137,115 +222,44 @@ differential: setup ## Compare STATEMENTS=1000000 random statements with the C A
 	$(BUILD_TESTS)
 	QUARRY_DIFFERENTIAL_STATEMENTS=$(STATEMENTS) $(TEST_BUILT_AT_ONCE) --filter DifferentialTests
 
-stress: setup ## Run the stress tests, SECONDS=30 each (FILTER=name: matching tests)
+stress: setup ## Run the stress tests, SECONDS=30 each
 	$(BUILD_TESTS)
 	QUARRY_STRESS_SECONDS=$(SECONDS) \
 		$(TEST_BUILT) --filter '$(or $(FILTER),QuarryStressTests)'
+
+fuzz: setup ## Fuzz the code that reads text, SQL and values, SECONDS=30 each; TARGET=dates
+	Scripts/fuzz $(SECONDS) $(TARGET)
 
 test-tsan: setup ## Run the tests under the thread sanitizer, in a separate build folder
 	export QUARRY_TEST_TIME_FACTOR=4 TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions"; \
 		$(call SANITIZED,thread,.build-tsan)
 
 # Child processes have to print nothing, so nor may the sanitizer about the leaks that it passes over.
-test-asan: setup ## Run the tests under the address and leak sanitizers, in a separate build folder
+test-asan: setup ## Run the tests under the address and leak sanitizers, in a separate folder
 	export QUARRY_TEST_TIME_FACTOR=4 LSAN_OPTIONS="print_suppressions=0:suppressions=$(CURDIR)/Scripts/lsan-suppressions"; \
 		$(call SANITIZED,address,.build-asan)
 
-fuzz: setup ## Fuzz the code that reads text, SQL and values (SECONDS=30 each; TARGET=dates: one target)
-	Scripts/fuzz $(SECONDS) $(TARGET)
+##@ Work on it: measurements
 
-lint: ## Check the layers, the house rules and the format
-	Scripts/lint-layers --self-test
-	Scripts/lint-layers
-	Scripts/draw-architecture --check
-	Scripts/package-files .swift | xargs -0 swift format lint --strict --parallel --configuration .swift-format
-
-format: ## Format all Swift files in place
-	Scripts/package-files .swift | xargs -0 swift format --in-place --parallel --configuration .swift-format
-	Scripts/package-files .swift | xargs -0 Scripts/wrap-comments
-
-docs: setup ## Build the documentation into .build/documentation
-	Scripts/build-documentation
-
-compatibility: setup ## Run the programs of Tests/QuarryCompatibilityTests with GRDB and with Quarry (ARGS=--record: rewrite texts)
-	swift build $(IN_PACKAGE) Benchmarks --product grdb-programs
-	@"$$(swift build $(IN_PACKAGE) Benchmarks --show-bin-path)/grdb-programs" $(ARGS) Tests/QuarryCompatibilityTests/Expected
-	$(BUILD_TESTS)
-	$(TEST_BUILT_AT_ONCE) --filter QuarryCompatibilityTests
-
-bench: setup ## Compare C, Quarry and GRDB (ONLY=6: rows 6.x; ARGS=…: options of quarry-bench)
+bench: setup ## Compare C, Quarry and GRDB: some minutes; ONLY=6: rows 6.x
 	swift run $(RELEASE_OF) Benchmarks quarry-bench $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
-allocations: setup ## Check that no row allocates more than its threshold (ONLY=6: rows 6.x)
+allocations: setup ## Check that no row allocates more than its threshold; ONLY=6: rows 6.x
 	swift build $(RELEASE_OF) Benchmarks --product quarry-allocations
 	@"$$(swift build $(RELEASE_OF) Benchmarks --show-bin-path)/quarry-allocations" $(subst $(comma), ,$(ONLY))
 
-scaling: setup ## Measure cost as work grows, and draw the figures of Documentation/Performance.md (ARGS=…)
+scaling: setup ## Measure cost as work grows, and draw the figures of Performance.md
 	mkdir -p Benchmarks/Results
 	swift run $(RELEASE_OF) Benchmarks quarry-scaling --json Benchmarks/Results/scaling.json $(ARGS)
 	Benchmarks/plots Benchmarks/Results/scaling.json Documentation/Figures
 
-build-time: setup ## Compare clean builds of a program with Quarry and with GRDB (ARGS=…)
+build-time: setup ## Compare clean builds of a program with Quarry and with GRDB
 	Benchmarks/build-time $(ARGS)
 
-demo: setup ## Import this machine's package database and print reports on it (ARGS=…: options of catalog)
-	swift build $(RELEASE_OF) $(EXAMPLE) --product catalog
-	@"$$(swift build $(RELEASE_OF) $(EXAMPLE) --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
-
-serve: setup ## Serve this machine's package lists, which are imported meanwhile (PORT=8080; ARGS=…: options of catalog-server)
-	swift build $(RELEASE_OF) $(SERVER) --product catalog-server
-	@"$$(swift build $(RELEASE_OF) $(SERVER) --show-bin-path)/catalog-server" --database $(SERVER_DATABASE) --port $(PORT) \
-		--import machine $(ARGS)
-
-load: setup ## Load the catalogue's server, and the same handlers on Quarry and GRDB: under 4 minutes (ARGS=…: of http-load peers)
-	@Scripts/install-missing wrk
-	swift build $(RELEASE_OF) $(SERVER) --product catalog-server
-	swift build $(RELEASE_OF) Benchmarks/HTTPLoad
-	@load="$$(swift build $(RELEASE_OF) Benchmarks/HTTPLoad --show-bin-path)/http-load" && \
-		server="$$(swift build $(RELEASE_OF) $(SERVER) --show-bin-path)/catalog-server" && \
-		"$$load" catalog --server "$$server" && echo && "$$load" peers $(ARGS)
-
-test-page: setup ## Run the tests of the catalogue's page in Chromium, installed if it is missing (FIGURES=folder: draw its pictures)
-	@Scripts/install-missing curl $(if $(FIGURES),pngquant)
-	@status=0; Scripts/install-missing --optional chromium chromedriver=chromium-driver || status=$$?; \
-	if [ $$status = 3 ]; then echo "skipped: the tests of the page need Chromium and its driver"; exit; fi; \
-	if [ $$status != 0 ]; then exit $$status; fi; \
-	CATALOG_PAGE_FIGURES=$(abspath $(FIGURES)) $(TEST) $(IN_PACKAGE) $(SERVER) \
-		--filter 'PageBrowserTests|PageAppearanceTests' \
-	$(if $(FIGURES),&& cd $(FIGURES) && pngquant --force --ext .png --quality 60-95 catalog-light.png catalog-dark.png catalog-narrow.png)
-
-getting-started: setup ## Follow the article "Getting started in a server" in an empty folder (ARGS=--keep: keep its build)
-	@Scripts/install-missing curl python3
-	Scripts/follow-getting-started --self-test >/dev/null
-	Scripts/follow-getting-started $(ARGS)
-
-codegen: setup ## Generate record types from a database (ARGS="app.sqlite --output Sources/App"; ARGS=--help)
-	swift build $(IN_PACKAGE) $(CODEGEN) --product quarry-codegen
-	@"$$(swift build $(IN_PACKAGE) $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
-
-cluster: setup ## Run three nodes of a dqlite cluster on this machine, at PORT=9000 and the next ports, until Ctrl-C
-	@Scripts/install-dqlite
-	swift build $(IN_PACKAGE) $(CLUSTER) --product quarry-node
-	@$(CLUSTER)/three-nodes "$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
-		$(if $(filter command line environment,$(origin PORT)),$(PORT),9000)
-
-test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed if it is missing (FILTER=name: matching tests)
-	@Scripts/install-dqlite
-	@Scripts/install-missing openssl python3 ip=iproute2
-	@status=0; Scripts/install-missing --optional faketime || status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
-	swift build $(IN_PACKAGE) $(CLUSTER) --build-tests
-	$(TEST) --skip-build --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
-	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \
-		$(TEST) $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
-
-bench-cluster: setup ## Measure DatabaseCluster beside go-dqlite's client on three nodes: under 4 minutes (ARGS=…: of cluster-bench)
+bench-cluster: setup ## Compare DatabaseCluster and go-dqlite's client on three nodes: some minutes
 	@Scripts/install-dqlite
 	swift build --package-path $(CLUSTER) -c release --product quarry-node
 	swift build --package-path $(CLUSTER) -c release --product cluster-bench
 	@peer=$(CLUSTER)/.build/go-client; status=0; $(CLUSTER)/Benchmarks/build-go-client $$peer || status=$$?; \
 	if [ $$status = 3 ]; then peer=; elif [ $$status != 0 ]; then exit $$status; fi; \
 	"$$(swift build --package-path $(CLUSTER) -c release --show-bin-path)/cluster-bench" $${peer:+--peer $$peer} $(ARGS)
-
-clean: ## Delete all build products
-	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
-		$(SERVER)/.build Tests/Fuzzing/.build
