@@ -1,10 +1,12 @@
-/// Remembers facts about names, which are found in the order in which they are requested.
+/// Remembers names, which are found in the order in which they are requested.
 ///
 /// Code that reads the columns of rows names the same columns in the same order for each row. So comparing
 /// two words finds the expected name, without hashing. After an unexpected name, the memo expects that name at the same
 /// place the next time.
+///
+/// Not generic: a debug build, which specialises nothing, took half of its time by name for the metadata of entries.
 @usableFromInline
-package struct NameMemo<Fact> {
+package struct NameMemo {
     @usableFromInline
     package struct Entry {
         /// Keeps the name's storage, so that equal bits mean an equal name.
@@ -14,15 +16,15 @@ package struct NameMemo<Fact> {
         /// The place of the name that came after this one.
         @usableFromInline var following: Int16
 
-        /// The fact about the name.
-        @usableFromInline package var fact: Fact
+        /// A column with the name, if the memo is that of a row: SQLite's rows have at most 32767.
+        @usableFromInline let column: Int16
 
         @usableFromInline
-        init(name: String, fact: Fact) {
+        init(name: String, column: Int16) {
             self.name = name
             bits = StringBits(name)
             following = 0
-            self.fact = fact
+            self.column = column
         }
     }
 
@@ -47,11 +49,8 @@ package struct NameMemo<Fact> {
     @inlinable
     package init() {}
 
-    /// Facts about names that always come in this order, however many: each is compared with the name at its place.
-    @inlinable
-    package init(inOrder names: some Sequence<(String, Fact)>) {
-        entries = names.map { Entry(name: $0, fact: $1) }
-    }
+    /// Names that always come in this order, however many: each is compared with the name at its place.
+    package init(inOrder names: [String]) { entries = names.map { Entry(name: $0, column: 0) } }
 
     /// Whether a name is the one at a place, in the same storage.
     @inlinable
@@ -65,9 +64,11 @@ package struct NameMemo<Fact> {
     @inline(__always)
     package mutating func expectedPlace(_ name: String) -> Int? {
         let place = Int(expected)
-        guard place < entries.count, entries[place].bits == StringBits(name) else { return nil }
+        guard place < entries.count else { return nil }
+        let entry = entries[place]
+        guard entry.bits == StringBits(name) else { return nil }
         last = expected
-        expected = entries[place].following
+        expected = entry.following
         return place
     }
 
@@ -90,9 +91,9 @@ package struct NameMemo<Fact> {
     ///
     /// - returns: its place; nil if there are too many names.
     @inlinable
-    package mutating func append(_ name: String, _ fact: Fact) -> Int? {
+    package mutating func append(_ name: String, column: Int = 0) -> Int? {
         guard entries.count < Self.maximumCount else { return nil }
-        entries.append(Entry(name: name, fact: fact))
+        entries.append(Entry(name: name, column: Int16(truncatingIfNeeded: column)))
         expect(entries.count - 1)
         return entries.count - 1
     }

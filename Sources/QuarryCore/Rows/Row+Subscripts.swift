@@ -13,7 +13,9 @@ extension Row {
     @inlinable
     @inline(__always)
     public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
-        fastDecode(Value.self, index) ?? decodeOrTrap(Value.self, atIndex: index)
+        // `??` is a call in a debug build.
+        if let value = fastDecode(Value.self, index) { return value }
+        return decodeOrTrap(Value.self, atIndex: index)
     }
 
     // MARK: - By name
@@ -31,7 +33,8 @@ extension Row {
     @inline(__always)
     public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
         guard let index = columnIndex(columnName) else { return missingOrTrap(Value.self, columnName) }
-        return self[index]
+        if let value = fastDecode(Value.self, index) { return value }
+        return decodeOrTrap(Value.self, atIndex: index)
     }
 
     // MARK: - By column

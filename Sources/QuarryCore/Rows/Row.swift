@@ -55,7 +55,7 @@ public final class Row {
 
     @usableFromInline
     @exclusivity(unchecked)
-    final var memo = NameMemo<Int>()
+    final var memo = NameMemo()
 
     // 16 bits fit next to the memo's 32 bits: a result may have many rows. SQLite's rows have at most 32767 columns:
     // https://www.sqlite.org/limits.html
@@ -297,7 +297,7 @@ public final class Row {
     @inline(__always)
     package final func columnIndex(_ name: String) -> Int? {
         if sqliteStatement != nil {
-            if let place = memo.expectedPlace(name) { return memo.entries[place].fact }
+            if let place = memo.expectedPlace(name) { return Int(memo.entries[place].column) }
             return memoizedIndex(name)
         }
         return layoutIndex(name)
@@ -306,9 +306,9 @@ public final class Row {
     @usableFromInline
     @inline(never)
     final func memoizedIndex(_ name: String) -> Int? {
-        if let place = memo.place(name, spelled: false) { return memo.entries[place].fact }
+        if let place = memo.place(name, spelled: false) { return Int(memo.entries[place].column) }
         guard let index = layout.index(of: name) else { return nil }
-        _ = memo.append(name, index)
+        _ = memo.append(name, column: index)
         return index
     }
 

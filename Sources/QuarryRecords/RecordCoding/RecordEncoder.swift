@@ -89,7 +89,7 @@ final class EncodingSession: CodingSession {
     private var target: Unmanaged<EncodingTarget>?
 
     @exclusivity(unchecked)
-    private var keys = NameMemo<Fact>()
+    private var keys = KeyTable<Fact>()
 
     private init(_ type: any RecordEncodingStrategies.Type) {
         self.type = type
@@ -149,7 +149,7 @@ final class EncodingSession: CodingSession {
     @inline(__always)
     func column(_ key: some CodingKey) -> String {
         if keepsKeys { return key.stringValue }
-        return keys.entries[place(of: key)].fact.column
+        return keys.facts[place(of: key)].column
     }
 
     /// The place of a key among those that are known.
@@ -161,29 +161,26 @@ final class EncodingSession: CodingSession {
 
     @inline(never)
     private func search(_ key: any CodingKey, _ name: String) -> Int {
-        if let place = keys.place(name, spelled: true) { return place }
+        if let place = keys.place(name) { return place }
         let fact = Fact(column: strategy.column(key))
-        if let place = keys.append(name, fact) { return place }
-        // More keys than are remembered.
-        keys = NameMemo()
-        return keys.append(name, fact)!
+        return keys.append(name, fact)
     }
 
     /// Encodes a value of any type.
     func encode<T: Encodable>(_ value: T, forKey key: some CodingKey) throws {
         try withTarget { target in
             let place = place(of: key)
-            let column = keys.entries[place].fact.column
+            let column = keys.facts[place].column
             // A value that the statement doesn't use need not be converted.
             if target.skip(column) { return }
-            if keys.entries[place].fact.type == ObjectIdentifier(T.self),
-                let conversion = keys.entries[place].fact.conversion
+            if keys.facts[place].type == ObjectIdentifier(T.self),
+                let conversion = keys.facts[place].conversion
             {
                 return try encode(value, conversion, column, target, key)
             }
             let conversion = try conversion(T.self, value, column, key)
-            keys.entries[place].fact.conversion = conversion
-            keys.entries[place].fact.type = ObjectIdentifier(T.self)
+            keys.facts[place].conversion = conversion
+            keys.facts[place].type = ObjectIdentifier(T.self)
             try encode(value, conversion, column, target, key)
         }
     }

@@ -205,9 +205,9 @@ final class ColumnReader {
     @inline(never)
     private func placeByName(_ key: some CodingKey) -> Int {
         let name = key.stringValue
-        let place = keys.names.expectedPlace(name) ?? search(name)
+        let place = keys.expectedPlace(name) ?? search(name)
         if session.isInSameExecution {
-            let fact = keys.names.entries[place].fact
+            let fact = keys.facts[place]
             keys.remember(key, place, number: fact.column, convertsItself: fact.ownConversion != nil)
         }
         return place
@@ -215,37 +215,33 @@ final class ColumnReader {
 
     @inline(never)
     private func search(_ key: String) -> Int {
-        if let place = keys.names.place(key, spelled: true) { return place }
+        if let place = keys.place(key) { return place }
         let fact = Fact(column: session.findColumn(key) ?? -1)
-        if let place = keys.names.append(key, fact) { return place }
-        // More keys than a table remembers.
-        keys.names = NameMemo()
-        keys.forgetKeys()
-        return keys.names.append(key, fact)!
+        return keys.append(key, fact)
     }
 
     /// Another execution begins: names are asked for again.
     func forgetKeys() { keys.forgetKeys() }
 
     @inline(__always)
-    func fact(_ place: Int) -> Fact { keys.names.entries[place].fact }
+    func fact(_ place: Int) -> Fact { keys.facts[place] }
 
     /// The column of a key; negative if there is none.
     @inline(__always)
     func column(of key: some CodingKey) -> Int {
         if let known = knownKey(key) { return Int(known.number) }
-        return keys.names.entries[place(of: key)].fact.column
+        return keys.facts[place(of: key)].column
     }
 
     func setConversion(_ conversion: Conversion, _ type: ObjectIdentifier, at place: Int) {
-        keys.names.entries[place].fact.type = type
-        keys.names.entries[place].fact.conversion = conversion
-        keys.names.entries[place].fact.ownConversion = nil
+        keys.facts[place].type = type
+        keys.facts[place].conversion = conversion
+        keys.facts[place].ownConversion = nil
         if case .ownConversion(let type) = conversion, ValuePlace.fits(type) {
-            keys.names.entries[place].fact.ownConversion = type
+            keys.facts[place].ownConversion = type
             if self.place == nil { self.place = ValuePlace() }
         }
-        keys.setConvertsItself(keys.names.entries[place].fact.ownConversion != nil, at: place)
+        keys.setConvertsItself(keys.facts[place].ownConversion != nil, at: place)
     }
 
     // MARK: - Keys
@@ -396,8 +392,8 @@ final class ColumnReader {
     @inline(__always)
     private func readItself<T>(_ type: T.Type, _ known: KeyTable<Fact>.KnownKey) -> StatementColumnReading {
         let known = (place: Int(known.place), column: known.number)
-        guard keys.names.entries[known.place].fact.type == ObjectIdentifier(type),
-            let ownConversion = keys.names.entries[known.place].fact.ownConversion,
+        guard keys.facts[known.place].type == ObjectIdentifier(type),
+            let ownConversion = keys.facts[known.place].ownConversion,
             let (statement, index) = statementColumn(known.column), let place
         else { return .other }
         return ownConversion.read(statement, index, into: place.address)
@@ -409,7 +405,7 @@ final class ColumnReader {
     }
 
     private func decode<T: Decodable>(_ type: T.Type, at place: Int, _ key: some CodingKey) throws -> T {
-        let column = keys.names.entries[place].fact.column
+        let column = keys.facts[place].column
         guard column >= 0 else { return try session.decodeNested(type, key) }
         return try session.decodeColumn(type, self, at: place, key)
     }
@@ -430,7 +426,7 @@ final class ColumnReader {
     @inline(never)
     private func decodeIfPresentByPlace<T: Decodable>(_ type: T.Type, _ key: some CodingKey) throws -> T? {
         let place = place(of: key)
-        let column = keys.names.entries[place].fact.column
+        let column = keys.facts[place].column
         guard column >= 0 else {
             if let row = try session.nestedRow(key) {
                 guard row.containsNonNullValue else { return nil }

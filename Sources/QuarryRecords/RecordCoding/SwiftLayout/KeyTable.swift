@@ -20,8 +20,11 @@ struct KeyTable<Fact>: ~Copyable {
         var convertsItself = false
     }
 
-    /// The names with their facts.
-    var names: NameMemo<Fact>
+    /// The names.
+    private(set) var names: NameMemo
+
+    /// The facts about them, by their places.
+    var facts: [Fact]
 
     /// The type of the known keys.
     private(set) var keyType: ObjectIdentifier?
@@ -34,7 +37,10 @@ struct KeyTable<Fact>: ~Copyable {
 
     private static var byteCount: Int { 256 }
 
-    init(names: NameMemo<Fact> = NameMemo()) { self.names = names }
+    init(names: [String] = [], facts: [Fact] = []) {
+        self.names = NameMemo(inOrder: names)
+        self.facts = facts
+    }
 
     deinit { memory?.deallocate() }
 
@@ -43,6 +49,28 @@ struct KeyTable<Fact>: ~Copyable {
 
     @inline(__always)
     private static func byte<Key: CodingKey>(of key: Key) -> Int { Int(unsafeBitCast(key, to: UInt8.self)) }
+
+    /// The place of a name, if it is the expected one.
+    @inline(__always)
+    mutating func expectedPlace(_ name: String) -> Int? { names.expectedPlace(name) }
+
+    /// The place of a name that isn't the expected one; nil for an unknown name.
+    mutating func place(_ name: String) -> Int? { names.place(name, spelled: true) }
+
+    /// Remembers a new name.
+    ///
+    /// - returns: its place.
+    mutating func append(_ name: String, _ fact: Fact) -> Int {
+        if let place = names.append(name) {
+            facts.append(fact)
+            return place
+        }
+        // More names than are remembered.
+        names = NameMemo()
+        facts = [fact]
+        forgetKeys()
+        return names.append(name) ?? 0
+    }
 
     /// The place of a key; its `place` is negative if it isn't known. All keys of the table have one type.
     @inline(__always)
@@ -103,14 +131,11 @@ final class ParameterLayout {
     /// - parameter keyStart: the first parameter of the key; the parameters after it also belong to the key.
     init(names: [String], parameters: [CInt], keyStart: CInt = .max) {
         columns = KeyTable(
-            names: NameMemo(
-                inOrder: zip(names, parameters).map { name, parameter in
-                    (name, Parameter(index: parameter, isKey: parameter >= keyStart))
-                }))
+            names: names, facts: parameters.map { Parameter(index: $0, isKey: $0 >= keyStart) })
     }
 
     @inline(__always)
-    var count: Int { columns.names.entries.count }
+    var count: Int { columns.facts.count }
 
     /// Whether a column is the one at a place, in the same storage, as it mostly is.
     @inline(__always)
@@ -121,5 +146,5 @@ final class ParameterLayout {
 
     /// The parameter of the column at a place.
     @inline(__always)
-    func parameter(at place: Int) -> Parameter { columns.names.entries[place].fact }
+    func parameter(at place: Int) -> Parameter { columns.facts[place] }
 }
