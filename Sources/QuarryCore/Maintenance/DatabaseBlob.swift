@@ -86,6 +86,12 @@ public final class DatabaseBlob {
     /// - throws: `SQLITE_RANGE` unless the blob has all of these bytes; the other errors of `read(count:)`.
     public func read(count: Int, at offset: Int) throws -> [UInt8] {
         try check(count: count, at: offset)
+        guard count > 0 else {
+            // The initializer below would write to the one empty array that all threads share.
+            var nothing: Void = ()
+            try withUnsafeMutableBytes(of: &nothing) { try read(into: $0, count: 0, at: offset) }
+            return []
+        }
         return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             try read(into: UnsafeMutableRawBufferPointer(buffer), count: count, at: offset)
             initializedCount = count

@@ -160,6 +160,7 @@ import Testing
             try db.execute(sql: "UPDATE file SET name = 'x' WHERE id = 1")
             for error in [
                 expectError(DatabaseError.self) { _ = try blob.read(count: 1, at: 0) },
+                expectError(DatabaseError.self) { _ = try blob.read(count: 0, at: 0) },
                 expectError(DatabaseError.self) { try blob.write([1]) },
                 expectError(DatabaseError.self) { try blob.reopen(rowID: 2) },
             ] {
