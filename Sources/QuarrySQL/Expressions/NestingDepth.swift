@@ -1,5 +1,4 @@
 package import QuarryCore
-import Synchronization
 
 // Expressions and queries are trees, which loops can build to any depth. A function that walks a tree calls itself for
 // each level, and the stack overflows after some thousand levels. So each node records its depth when it is made, and
@@ -171,7 +170,7 @@ enum FlatDestruction {
         var isDestroying = false
     }
 
-    private static let pending = Mutex(Pending())
+    private static let pending = Lock(Pending())
 
     /// Adds a part that its owner has given up.
     ///
