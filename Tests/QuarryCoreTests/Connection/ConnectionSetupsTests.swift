@@ -153,9 +153,10 @@ import Testing
     @Test func aSetupMayAddAnother() throws {
         let connection = try TestConnection(setups: setups)
         setups.add(
-            .atBeginning { [log, setups] _ in
+            // Weak: the setups would keep a closure that keeps them.
+            .atBeginning { [log, weak setups] _ in
                 log.update { $0.append("one") }
-                setups.add(.atBeginning { _ in log.update { $0.append("two") } })
+                setups?.add(.atBeginning { _ in log.update { $0.append("two") } })
             })
         try access(connection, "a")
         #expect(log.value == ["one", "two", "a"])
