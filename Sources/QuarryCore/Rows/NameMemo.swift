@@ -93,6 +93,8 @@ package struct NameMemo {
     @inlinable
     package mutating func append(_ name: String, column: Int = 0) -> Int? {
         guard entries.count < Self.maximumCount else { return nil }
+        // One block for up to eight names, rather than one for each power of two.
+        if entries.isEmpty { entries.reserveCapacity(8) }
         entries.append(Entry(name: name, column: Int16(truncatingIfNeeded: column)))
         expect(entries.count - 1)
         return entries.count - 1

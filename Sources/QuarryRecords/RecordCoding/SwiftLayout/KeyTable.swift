@@ -62,6 +62,7 @@ struct KeyTable<Fact>: ~Copyable {
     /// - returns: its place.
     mutating func append(_ name: String, _ fact: Fact) -> Int {
         if let place = names.append(name) {
+            if facts.isEmpty { facts.reserveCapacity(8) }
             facts.append(fact)
             return place
         }
