@@ -55,9 +55,11 @@ APART = QuarryStressTests|QuarryClusterTests
 # The suites whose SQL, limits or wording depend on the version of SQLite.
 OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
 
-# The tests under the sanitizer $(1), built in the folder $(2). Emulated nodes are in a process of their own, as above.
+# The tests under the sanitizer $(1), built in the folder $(2). Emulated nodes are in a process of their own, as above. They
+# also run if the others have failed.
 SANITIZED = $(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) $(if $(FILTER),--filter '$(FILTER)',--skip \
-	QuarryClusterTests; $(TEST) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) --skip-build --filter QuarryClusterTests)
+	QuarryClusterTests || status=$$?; $(TEST) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) --skip-build \
+	--filter QuarryClusterTests || status=$$?; exit $${status:-0})
 
 .PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
 	scaling load build-time demo serve test-page getting-started codegen cluster test-cluster bench-cluster clean

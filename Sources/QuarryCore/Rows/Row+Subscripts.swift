@@ -33,6 +33,7 @@ extension Row {
     @inline(__always)
     public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
         guard let index = columnIndex(columnName) else { return missingOrTrap(Value.self, columnName) }
+        // As `self[index]`, which is a call in a debug build, too.
         if let value = fastDecode(Value.self, index) { return value }
         return decodeOrTrap(Value.self, atIndex: index)
     }

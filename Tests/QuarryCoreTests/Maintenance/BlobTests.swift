@@ -181,6 +181,21 @@ import Testing
             expectError(.SQLITE_MISUSE, "blob main.file.content of row 1: it is closed, or its access has ended") {
                 try blob.read()
             }
+            // To read nothing is a use, too.
+            expectError(.SQLITE_MISUSE, "blob main.file.content of row 1: it is closed, or its access has ended") {
+                try blob.read(count: 0, at: 0)
+            }
+            expectError(.SQLITE_RANGE) { try blob.read(count: 0, at: 1) }
+        }
+    }
+
+    @Test func anEmptyBlobHasNoBytes() throws {
+        try withFile { (db) throws in
+            try db.execute(sql: "UPDATE file SET content = zeroblob(0) WHERE id = 3")
+            let blob = try db.openBlob(table: "file", column: "content", rowID: 3)
+            #expect(try blob.read() == [])
+            #expect(try blob.read(count: 0, at: 0) == [])
+            expectError(.SQLITE_RANGE) { try blob.read(count: 1, at: 0) }
         }
     }
 
@@ -296,6 +311,7 @@ import Testing
             try kept?.write([65])
         }
         expectError(.SQLITE_MISUSE, "Database was used outside of its access.") { try kept?.read() }
+        expectError(.SQLITE_MISUSE, "Database was used outside of its access.") { try kept?.read(count: 0, at: 0) }
         try connection.access { db in
             expectError(.SQLITE_MISUSE) { try kept?.read() }
             // It was closed, and so committed, when its access ended.

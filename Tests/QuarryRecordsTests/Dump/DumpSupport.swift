@@ -1,5 +1,4 @@
 import Quarry
-import QuarryTestSupport
 
 struct DumpedTeam: Codable, FetchableRecord, MutablePersistableRecord {
     static let databaseTableName = "team"
@@ -32,9 +31,11 @@ extension DatabaseQueue {
     static func withPlayers() throws -> DatabaseQueue {
         let dbQueue = try DatabaseQueue()
         try dbQueue.write { (db) throws in
-            try db.makeTeamTables()
             try db.execute(
                 sql: """
+                    CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+                    CREATE TABLE player (
+                        id INTEGER PRIMARY KEY, name TEXT, score INTEGER, teamId INTEGER REFERENCES team(id));
                     CREATE TABLE award (id INTEGER PRIMARY KEY, title TEXT, playerId INTEGER REFERENCES player(id));
                     INSERT INTO team VALUES (1, 'Reds'), (2, 'Blues'), (3, 'None');
                     INSERT INTO player VALUES (1, 'Arthur', 100, 1), (2, 'Barbara', 1000, 1), (3, 'Craig', NULL, 2),

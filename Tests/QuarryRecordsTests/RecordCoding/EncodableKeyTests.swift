@@ -167,4 +167,65 @@ import Testing
             #expect(texts == ["A1B11", "A2B22", "A3B33", "A4B44"])
         }
     }
+    /// 300 keys, which is more than a session remembers. Each third value becomes JSON.
+    private struct Wide: Encodable, PersistableRecord {
+        struct Number: CodingKey {
+            let number: Int
+            var stringValue: String { "columnOf\(number)" }
+            init(_ number: Int) { self.number = number }
+            init?(stringValue: String) { nil }
+            var intValue: Int? { nil }
+            init?(intValue: Int) { nil }
+        }
+
+        static let databaseTableName = "wide"
+        static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { .convertToSnakeCase }
+        var first: Int
+        /// Encoded inside one of the values, with the same keys.
+        var other: [Int] = []
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Number.self)
+            for number in 0..<300 {
+                let value = first + number
+                switch number % 3 {
+                case 0: try container.encode(value, forKey: Number(number))
+                case 1: try container.encode(Inner(others: other, value: value), forKey: Number(number))
+                default: try container.encode(Date(timeIntervalSinceReferenceDate: 0), forKey: Number(number))
+                }
+            }
+        }
+    }
+
+    private struct Inner: Encodable {
+        var others: [Int]
+        var value: Int
+
+        func encode(to encoder: any Encoder) throws {
+            for other in others { _ = try Wide(first: other).databaseDictionary }
+            var container = encoder.unkeyedContainer()
+            try container.encode(value)
+        }
+    }
+
+    @Test(arguments: [[], [1000]]) func moreThanAreRemembered(inside: [Int]) throws {
+        let columns = (0..<300).map { "column_of\($0)" }
+        try DatabaseQueue().write { db throws in
+            try db.execute(sql: "CREATE TABLE wide (\(columns.joined(separator: ", ")))")
+            for first in [0, 7, 14] { try Wide(first: first, other: inside).insert(db) }
+            let rows = try Row.fetchAll(db, sql: "SELECT * FROM wide ORDER BY rowid")
+            #expect(rows.count == 3)
+            for (first, row) in zip([0, 7, 14], rows) {
+                for number in 0..<300 {
+                    let expected: DatabaseValue =
+                        switch number % 3 {
+                        case 0: (first + number).databaseValue
+                        case 1: "[\(first + number)]".databaseValue
+                        default: "2001-01-01 00:00:00.000".databaseValue
+                        }
+                    #expect(row[number] as DatabaseValue == expected, "\(number)")
+                }
+            }
+        }
+    }
 }

@@ -14,7 +14,10 @@ import Testing
     @Test func playersInOneLine() throws {
         let folder = try TemporaryFolder(isFast: true)
         let dbPool = try DatabasePool(path: folder.file("a.sqlite"))
-        try dbPool.write { db in try db.makeScoredPlayers() }
+        try dbPool.write { db in
+            try db.execute(
+                sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER NOT NULL)")
+        }
         let players = dbPool.table("player", of: Player.self)
         try players.insert(Player(id: 1, name: "Arthur", score: 100))
         let best = try players.fetchAll { $0.order(Column("score").desc).limit(10) }

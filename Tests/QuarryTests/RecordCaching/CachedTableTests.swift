@@ -30,9 +30,9 @@ import Testing
         let path = folder.file("a.sqlite")
         let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
         try writer.write { db in
-            try db.makeScoredPlayers()
             try db.execute(
                 sql: """
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER NOT NULL);
                     CREATE TABLE country (code TEXT PRIMARY KEY COLLATE NOCASE, name TEXT NOT NULL);
                     INSERT INTO country VALUES ('FR', 'France'), ('de', 'Germany');
                     """)

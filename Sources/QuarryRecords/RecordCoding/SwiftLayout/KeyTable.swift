@@ -1,7 +1,7 @@
 import QuarryCore
 
-/// Facts about the names that a record's code uses, in the order in which it uses them: which columns its keys read, or
-/// which parameters its columns set.
+/// Facts about the names that a record's code uses, in the order in which it uses them: which columns its keys read or
+/// set, or which parameters its columns set.
 ///
 /// A name is compared with the one that is expected next. The name of a coding key is a string that its type makes each
 /// time: so a key of one byte, such as a case of an enum, is asked for its name until it is known, and from then on it
@@ -62,6 +62,7 @@ struct KeyTable<Fact>: ~Copyable {
     /// - returns: its place.
     mutating func append(_ name: String, _ fact: Fact) -> Int {
         if let place = names.append(name) {
+            // One block, as for the names.
             if facts.isEmpty { facts.reserveCapacity(8) }
             facts.append(fact)
             return place
