@@ -54,6 +54,10 @@ final class DictionarySchema: QuerySchema, Sendable {
 
     func columnNames(of table: String) throws -> [String] { try self.table(table).columns }
 
+    func columnMayBeNull(_ column: String, of table: String) throws -> Bool {
+        try !keyColumns(of: table).contains(column)
+    }
+
     func uniqueKeys(of table: String) throws -> [[String]] {
         let found = try self.table(table)
         var keys = [found.key ?? ["rowid"]]

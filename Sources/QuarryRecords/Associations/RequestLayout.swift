@@ -11,12 +11,18 @@ struct RequestLayout {
     /// The names of the columns of the result.
     let names: [String]
 
-    /// - parameter fetch: the fetch that the prefetches belong to; nil for a new one.
-    init(_ query: SelectQuery, _ db: Database, singleRow: Bool = false, fetch: PrefetchingFetch? = nil) throws {
+    /// - parameters:
+    ///   - hidden: the names of selected columns that rows don't have.
+    ///   - fetch: the fetch that the prefetches belong to; nil for a new one.
+    init(
+        _ query: SelectQuery, _ db: Database, hidden: Set<String> = [], singleRow: Bool = false,
+        fetch: PrefetchingFetch? = nil
+    ) throws {
         var query = query
         var writer = QueryWriter(schema: db)
         try writer.checkDepth(of: query)
-        let marked = try Self.mark(&query, db)
+        var marked = try Self.mark(&query, db)
+        marked.hidden.formUnion(hidden)
         let derived = try writer.derivingJoins(of: query)
         let known = try writer.columnCounts(of: derived)
         try writer.write(derived, singleRow: singleRow)

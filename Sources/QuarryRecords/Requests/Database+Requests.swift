@@ -3,9 +3,13 @@ package import QuarrySQL
 
 extension Database {
     /// The statement of a query with joins or prefetches, the indexes of its columns, and its prefetches.
-    package func preparePlan(of query: SelectQuery, singleRow: Bool) throws -> PreparedRequest {
+    ///
+    /// - parameter hidden: the names of selected columns that rows don't have.
+    package func preparePlan(
+        of query: SelectQuery, hidden: Set<String> = [], singleRow: Bool
+    ) throws -> PreparedRequest {
         let fetch = PrefetchingFetch(self)
-        let plan = try RequestLayout(query, self, singleRow: singleRow, fetch: fetch)
+        let plan = try RequestLayout(query, self, hidden: hidden, singleRow: singleRow, fetch: fetch)
         guard let prefetches = plan.prefetches else { return plan.rows }
         return PreparedRequest(
             statement: plan.statement, adapter: plan.adapter,

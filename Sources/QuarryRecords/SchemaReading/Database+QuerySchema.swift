@@ -28,6 +28,14 @@ extension Database: QuerySchema {
 
     package func columnNames(of table: String) throws -> [String] { try columns(in: table).map(\.name) }
 
+    package func columnMayBeNull(_ column: String, of table: String) throws -> Bool {
+        if let key = try? primaryKey(table), key.columns.contains(where: { $0.isSameName(as: column) }) {
+            // NULL in a column of the key is a row's own only if the whole key may be NULL.
+            return try mayBeNull(key, of: table)
+        }
+        return try !columns(in: table).contains { $0.name.isSameName(as: column) && $0.isNotNull }
+    }
+
     package func uniqueKeys(of table: String) throws -> [[String]] {
         // A virtual table has no index; a view has only the key that a schema source provides.
         guard let key = try? primaryKey(table) else { return [] }

@@ -23,6 +23,9 @@ package protocol QuerySchema: SQLContext {
     /// The columns of a table or view, in the order of `SELECT *`.
     func columnNames(of table: String) throws -> [String]
 
+    /// Whether rows may have NULL in a column; true for what isn't a column of the table.
+    func columnMayBeNull(_ column: String, of table: String) throws -> Bool
+
     /// The sets of columns that are unique together: the primary key, and the unique indexes that aren't partial.
     func uniqueKeys(of table: String) throws -> [[String]]
 

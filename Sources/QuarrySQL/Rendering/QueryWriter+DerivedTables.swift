@@ -214,7 +214,7 @@ extension SelectQuery {
     }
 
     /// Whether the query needs parentheses to be joined.
-    fileprivate var needsSubquery: Bool {
+    var needsSubquery: Bool {
         if isDistinct || limit != nil { return true }
         guard hasClauses else { return false }
         let clauses = clauses

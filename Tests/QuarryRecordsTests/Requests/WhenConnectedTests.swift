@@ -116,6 +116,7 @@ import Testing
             func rowColumn(of table: String) throws -> String? { nil }
             func isViewWithoutKey(_ table: String) throws -> Bool { false }
             func columnNames(of table: String) throws -> [String] { [] }
+            func columnMayBeNull(_ column: String, of table: String) throws -> Bool { true }
             func uniqueKeys(of table: String) throws -> [[String]] { [] }
             func references(from table: String) throws -> [TableReference] { [] }
         }

@@ -3,26 +3,6 @@ import Quarry
 import QuarryTestSupport
 import Testing
 
-struct Page<Item: Codable & Sendable>: Codable, Sendable {
-    struct Metadata: Codable, Sendable {
-        var page: Int
-        var per: Int
-        var total: Int
-    }
-
-    var items: [Item]
-    var metadata: Metadata
-}
-
-extension QueryInterfaceRequest where RowDecoder: FetchableRecord & Codable & Sendable {
-    // Book.query(on: database).paginate(PageRequest(page: 2, per: 5))
-    func page(_ page: Int, per: Int, _ db: Database) throws -> Page<RowDecoder> {
-        let (page, per) = (min(max(page, 1), 1_000_000), min(max(per, 1), 100))
-        let items = try limit(per, offset: (page - 1) * per).fetchAll(db)
-        return Page(items: items, metadata: .init(page: page, per: per, total: try fetchCount(db)))
-    }
-}
-
 private typealias Book = ComingFromFluentSamples.Book
 
 extension DerivableRequest<Book> {
@@ -60,24 +40,21 @@ extension Book {
     }
 
     @Test func pagination() throws {
-        let (requestedPage, requestedCount) = (2, 5)
+        // try await Book.query(on: database).sort(\.$title).paginate(PageRequest(page: 2, per: 5))
         let page = try dbQueue.read { db in
-            try Book.order(\.title).page(requestedPage, per: requestedCount, db)
+            try Book.order(\.title).page(number: 2, size: 5).fetch(db)
         }
+        // page.items, page.number, page.size, page.total
         #expect(page.items.map(\.title) == ["Book 6", "Book 7", "Book 8"])
-        #expect((page.metadata.page, page.metadata.per, page.metadata.total) == (2, 5, 8))
-        for (number, per) in [(0, 0), (-1, -1), (.min, .min), (.max, .max), (1, .max)] {
-            let other = try dbQueue.read { db in try Book.order(\.title).page(number, per: per, db) }
-            #expect(other.items.count == (number == .max ? 0 : min(max(per, 1), 8)))
-        }
+        #expect((page.number, page.size, page.total) == (2, 5, 8))
     }
 
     @Test func keysets() throws {
-        let last = "Book 5"
+        let token = try dbQueue.read { try Book.order(\.title).page(size: 5).fetch($0) }.next
         let next = try dbQueue.read { db in
-            try Book.filter { $0.title > last }.order(\.title).limit(5).fetchAll(db)
+            try Book.order(\.title).page(size: 5, after: token).fetch(db)
         }
-        #expect(next.map(\.title) == ["Book 6", "Book 7", "Book 8"])
+        #expect(next.items.map(\.title) == ["Book 6", "Book 7", "Book 8"])
     }
 
     @Test func softDeletion() throws {
