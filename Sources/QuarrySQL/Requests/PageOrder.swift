@@ -13,8 +13,10 @@ package struct PageOrder: Sendable {
         var isNullFirst: Bool
         /// Whether the term may be NULL, as far as the schema tells.
         var mayBeNull = true
+        /// Whether the term is a hidden column of a virtual table, in which an equation may be a setting.
+        var isHidden = false
         /// The column of the rows with the value of the term.
-        var place = Place.hidden(0)
+        var place = Place.hidden("")
     }
 
     /// Where a row has the value of a term.
@@ -22,14 +24,7 @@ package struct PageOrder: Sendable {
         /// In a column of the request.
         case column(String)
         /// In a column that is selected for this purpose: `quarry_page_0`.
-        case hidden(Int)
-
-        package var name: String {
-            switch self {
-            case .column(let name): name
-            case .hidden(let index): "quarry_page_\(index)"
-            }
-        }
+        case hidden(String)
     }
 
     /// The row at which a page begins or ends.
@@ -57,7 +52,7 @@ package struct PageOrder: Sendable {
 
     /// The columns that the request doesn't have.
     package var hiddenColumns: Set<String> {
-        Set(terms.compactMap { if case .hidden = $0.place { $0.place.name } else { nil } })
+        Set(terms.compactMap { if case .hidden(let name) = $0.place { name } else { nil } })
     }
 
     /// - throws: `SQLITE_MISUSE` for a request whose rows have no key, or no order that is made of expressions.
@@ -90,9 +85,7 @@ package struct PageOrder: Sendable {
         guard let position else { return [query(orderedBy: terms)] }
         return terms.indices.reversed().flatMap { index in
             let isIncluded = position.isIncluded && index == terms.count - 1
-            let ties = zip(terms, position.values).prefix(index).map { term, value in
-                SQLExpression.equality(term.expression, .equal, value.sqlExpression)
-            }
+            let ties = zip(terms, position.values).prefix(index).map { $0.isTied(with: $1) }
             return terms[index].conditions(after: position.values[index], includingIt: isIncluded).map { condition in
                 // Terms that are the same in all rows don't order them.
                 var query = query(orderedBy: terms[index...])
@@ -135,6 +128,15 @@ extension PageOrder.Term {
         case (true, false): .less
         case (true, true): .lessOrEqual
         }
+    }
+
+    /// The condition that the term has a value.
+    func isTied(with value: DatabaseValue) -> SQLExpression {
+        if isHidden, !value.isNull {
+            // `rank = x` would set the ranking function of FTS5: https://www.sqlite.org/fts5.html#the_auxiliary_functions
+            return .node(.between(expression, value.sqlExpression, value.sqlExpression, isNegated: false))
+        }
+        return .equality(expression, .equal, value.sqlExpression)
     }
 
     /// Conditions for the rows whose term comes after a value, in the order of their rows.

@@ -102,20 +102,22 @@ struct PageOrderFinder {
         isNullFirst: Bool, isOptional: Bool
     ) throws {
         var ordered = expression
-        var mayBeNull = true
+        var (mayBeNull, isHidden) = (true, false)
         if case .detachedColumn(let name) = expression.kind {
             ordered = query.selection?.expression(named: name) ?? expression
         } else if case .column(let name) = expression.content {
             if let named = query.selection?.expression(named: name) {
                 ordered = named
-            } else if !isOptional, let table = query.tableName {
-                mayBeNull = try schema.columnMayBeNull(name, of: table)
+            } else if let table = query.tableName {
+                mayBeNull = try isOptional || schema.columnMayBeNull(name, of: table)
+                let columns = try schema.columnNames(of: table) + ["rowid", "_rowid_", "oid"]
+                isHidden = !columns.contains { $0.isSameName(as: name) }
             }
         }
         terms.append(
             PageOrder.Term(
                 expression: identity.map { ordered.aliased($0) } ?? ordered, isDescending: isDescending,
-                isNullFirst: isNullFirst, mayBeNull: mayBeNull))
+                isNullFirst: isNullFirst, mayBeNull: mayBeNull, isHidden: isHidden))
     }
 
     // MARK: - Keys
@@ -197,8 +199,9 @@ struct PageOrderFinder {
 
     /// Selects the terms that aren't among the columns of the request.
     private mutating func select(in query: inout SelectQuery) throws {
-        var columns: [String] = []
-        if query.selection == nil, let table = query.tableName { columns = try schema.columnNames(of: table) }
+        let all = try query.tableName.map { try schema.columnNames(of: $0) } ?? []
+        let columns = query.selection == nil ? all : []
+        let taken = Set((all + (query.selection ?? []).compactMap(\.givenName)).map { $0.lowercased() })
         var hidden: [SQLSelection] = []
         for index in terms.indices {
             if case .column(let name) = terms[index].expression.content,
@@ -206,9 +209,10 @@ struct PageOrderFinder {
             {
                 terms[index].place = .column(column)
             } else {
-                terms[index].place = .hidden(index)
-                hidden.append(
-                    SQLSelection(content: .named(terms[index].expression, terms[index].place.name)))
+                var name = "quarry_page_\(index)"
+                while taken.contains(name) { name += "_" }
+                terms[index].place = .hidden(name)
+                hidden.append(SQLSelection(content: .named(terms[index].expression, name)))
             }
         }
         if hidden.isEmpty { return }
@@ -264,6 +268,13 @@ extension SQLSelection {
         case .allColumns, .allColumnsExcluding, .expression, .primaryKey: false
         case .of(_, let selection): selection.mayNameColumns
         }
+    }
+}
+
+extension SQLSelection {
+    /// The name that the request gives to the column.
+    fileprivate var givenName: String? {
+        if case .named(_, let name) = content { name } else { nil }
     }
 }
 

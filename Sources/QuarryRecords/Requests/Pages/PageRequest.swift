@@ -207,7 +207,7 @@ extension Row {
     fileprivate func value(at place: PageOrder.Place) -> DatabaseValue {
         switch place {
         case .column(let name): self[name]
-        case .hidden: unadapted[place.name]
+        case .hidden(let name): unadapted[name]
         }
     }
 }

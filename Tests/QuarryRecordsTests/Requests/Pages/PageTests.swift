@@ -175,6 +175,46 @@ import Testing
         }
     }
 
+    /// `rank = x` sets the ranking function of a full-text table.
+    @Test func fullTextMatchesHavePages() throws {
+        try DatabaseQueue().write { db in
+            try db.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE page USING fts5(text);
+                    INSERT INTO page VALUES
+                        ('a b'), ('b'), ('b b'), ('b'), ('c'), ('b'), ('d'), ('e'), ('f'), ('g'), ('h');
+                    CREATE TABLE comment (id INTEGER PRIMARY KEY, pageId INTEGER);
+                    INSERT INTO comment SELECT rowid, rowid FROM page
+                    """)
+            let matches = Table("page").matching(FTS5Pattern(matchingAnyTokenIn: "b"))
+            for request in [matches.order(Column.rank), matches.order(Column("rank").desc), matches] {
+                try expectPages(db, request, request.page(size: .max).fetch(db).items)
+            }
+            let token = try matches.order(Column.rank).page(size: 2).fetch(db).next
+            let sql = try emitted(db) { _ = try matches.order(Column.rank).page(size: 1, after: token).fetch(db) }
+                .joined()
+            #expect(sql.contains(#"("rank" BETWEEN"#), "\(sql)")
+        }
+    }
+
+    @Test func aliasesAndNamesKeepTheirMeaning() throws {
+        try withSport { db in
+            let named = Player.aliased(TableAlias(name: "p")).filter(sql: "p.score > 50").order(\.score)
+            #expect(try names(db, named.asRequest(of: Row.self), size: 1) == ["Arthur", "Craig", "Eve", "Barbara"])
+            try db.execute(
+                sql: #"""
+                    CREATE TABLE "a ""b" ("x y" TEXT COLLATE NOCASE, "ID" INTEGER PRIMARY KEY, "quarry_page_0" TEXT);
+                    INSERT INTO "a ""b" VALUES ('b', 1, 'q'), ('B', 2, 'r'), ('a', 3, 's'), (NULL, 4, 't')
+                    """#)
+            let request = Table(#"a "b"#).order(Column("X Y").desc, Column("id"))
+            try expectPages(db, request, request.fetchAll(db))
+            #expect(try request.fetchAll(db).map { $0["id"] as Int } == [1, 2, 3, 4])
+            let other = Table(#"a "b"#).order(length(Column("x y")))
+            #expect(
+                try other.page(size: 9).fetch(db).items.map { $0["quarry_page_0"] as String } == ["t", "q", "r", "s"])
+        }
+    }
+
     /// In ORDER BY, a name is that of a column of the result first; in WHERE, that of a column of the table.
     @Test func columnsOfTheResultMayHaveNamesOfColumns() throws {
         try withSport { db in
