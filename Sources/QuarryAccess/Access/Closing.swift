@@ -297,13 +297,7 @@ struct Closing: Sendable {
 
     /// The error if interrupted accesses don't end.
     private var stillRunning: DatabaseError {
-        let accesses = groups.flatMap { group in
-            if group.endWork != nil { return group.state.withLock { $0.machine.leasedCount > 0 } ? [group.name] : [] }
-            return group.runningAccesses.map { access in
-                group.label(of: access).map { "the access “\($0)” of \(group.name)" }
-                    ?? "an access without a label of \(group.name)"
-            }
-        }
+        let accesses = groups.flatMap(\.runningWork)
         let names = accesses.isEmpty ? "an access" : accesses.joined(separator: ", ")
         let length = AccessDeadline(after: period?.interruptionTimeout ?? .zero, now: 0).text
         return DatabaseError(

@@ -33,6 +33,14 @@ extension ConnectionGroup {
         }
     }
 
+    /// The accesses that run, or the work of a group without connections, in words for messages.
+    var runningWork: [String] {
+        if endWork != nil { return state.withLock { $0.machine.leasedCount > 0 } ? [name] : [] }
+        return runningAccesses.map { access in
+            label(of: access).map { "the access “\($0)” of \(name)" } ?? "an access without a label of \(name)"
+        }
+    }
+
     /// Whether no access has a connection, or waits for one.
     var isIdle: Bool { state.withLock { $0.machine.isUnused } }
 

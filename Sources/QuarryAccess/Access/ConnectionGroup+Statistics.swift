@@ -52,6 +52,8 @@ extension DatabaseReader {
             statistics.logBytes = log.bytes
             statistics.oldestReaderAge = log.oldestReader?.age
         }
+        statistics.observations = reader.core.observationCount
+        statistics.commitReaders = reader.core.journal.readerCount
         return statistics
     }
 }

@@ -48,4 +48,18 @@ extension DatabaseReader {
 
     /// The number of reads that have a connection, or wait for one.
     public var pendingReadCount: Int { groupReader?.readers.group.accessCount ?? 0 }
+
+    /// The accesses and backups that run, in words for a log: `close(gracePeriod:)` would wait for them.
+    ///
+    /// ```swift
+    /// print(dbPool.runningWork)  // ["the access “import” of the writer of shop"]
+    /// ```
+    ///
+    /// An access is named by its `Database.accessLabel`. Reading it waits for no access.
+    public var runningWork: [String] {
+        guard let groupReader else { return [] }
+        var groups: [ConnectionGroup] = []
+        groupReader.core.parts.forEach { groups += $0.work(on: groupReader.groups) }
+        return (groups + groupReader.groups).flatMap(\.runningWork)
+    }
 }

@@ -92,13 +92,14 @@ package final class CommitJournal: DatabasePart {
     /// The number of kept commits.
     var keptCount: Int { state.withLock { $0.log.count } }
 
+    /// The number of readers that haven't been released.
+    var readerCount: Int { state.withLock { $0.log.readerCount } }
+
     /// The number of tasks that wait for a commit.
     var waiterCount: Int { state.withLock { $0.waiters.count + $0.numberWaiters.count } }
 
     /// Makes the observations learn of commits.
-    func setObservations(_ observations: any CommitAudience) {
-        state.withLock { $0.observations = observations }
-    }
+    func setObservations(_ observations: any CommitAudience) { state.withLock { $0.observations = observations } }
 
     // MARK: - Listening
 

@@ -44,6 +44,8 @@ package struct CommitLog {
     /// The number of kept commits.
     var count: Int { commits.count }
 
+    var readerCount: Int { readers.count }
+
     /// Whether it has no reader.
     var isUnread: Bool { readers.isEmpty }
 

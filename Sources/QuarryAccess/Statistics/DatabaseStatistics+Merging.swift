@@ -10,6 +10,8 @@ extension DatabaseStatistics {
         pageCache.schemaBytes += other.pageCache.schemaBytes
         pageCache.statementBytes += other.pageCache.statementBytes
         logBytes += other.logBytes
+        observations += other.observations
+        commitReaders += other.commitReaders
         oldestReaderAge = [oldestReaderAge, other.oldestReaderAge].compactMap(\.self).max()
     }
 

@@ -106,6 +106,12 @@ public struct DatabaseStatistics: Sendable, Hashable {
     /// `DatabaseReader.walStatistics`, which names it.
     public internal(set) var oldestReaderAge: Duration?
 
+    /// The number of running observations of values. The snapshots of a pool share the pool's.
+    public internal(set) var observations = 0
+
+    /// The number of readers of the database's commits: iterators of `DatabaseWriter.commits`, and stable readers.
+    public internal(set) var commitReaders = 0
+
     /// Without counts.
     package init() {}
 }

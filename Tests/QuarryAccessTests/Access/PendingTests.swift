@@ -39,6 +39,46 @@ import Testing
         try await until("nothing is pending") { writer.pendingWriteCount == 0 }
     }
 
+    /// Running accesses by their labels, and backups; no access that waits.
+    @Test(arguments: WriterKind.allCases) func runningWorkInWords(_ kind: WriterKind) async throws {
+        var configuration = Configuration()
+        configuration.label = "shop"
+        let writer = try kind.make(folder, configuration)
+        try writer.makeTable()
+        #expect(writer.runningWork == [])
+        let (hasBegun, mayEnd) = (Step("the write has begun"), Step("the write may end"))
+        let first = OwnThread {
+            try writer.write { db in
+                db.accessLabel = "import"
+                hasBegun.reach()
+                try mayEnd.wait()
+            }
+        }
+        try await hasBegun.reached(by: first)
+        let second = OwnThread { try writer.write { _ in } }
+        try await until("the second write waits") { writer.pendingWriteCount == 2 }
+        let connection = kind.isPool ? "the writer of shop" : "the connection of shop"
+        #expect(writer.runningWork == ["the access “import” of \(connection)"])
+        if kind.isPool {
+            try await writer.read { _ in
+                #expect(
+                    writer.runningWork == [
+                        "the access “import” of \(connection)", "an access without a label of a reader of shop",
+                    ])
+            }
+        }
+        mayEnd.reach()
+        try await first.value
+        try await second.value
+        let copy = folder.file("copy")
+        try writer.backup(toFile: copy) { progress in
+            if !progress.isCompleted { #expect(writer.runningWork.contains("the backup of shop to \(copy)")) }
+        }
+        #expect(writer.runningWork == [])
+        try writer.close()
+        #expect(writer.runningWork == [])
+    }
+
     @Test(arguments: WriterKind.allCases, [AsyncExecution.automatic, .inline, .offloaded])
     func flushWaitsForWhatCameBefore(_ kind: WriterKind, _ execution: AsyncExecution) async throws {
         var configuration = Configuration()

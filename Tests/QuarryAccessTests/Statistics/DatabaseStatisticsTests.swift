@@ -82,6 +82,30 @@ import Testing
         try await hasRun.reached()
     }
 
+    /// They count until they are released, or until the database is closed.
+    @Test func observationsAndReadersOfCommits() async throws {
+        let database = try TracedDatabase()
+        let pool = database.pool
+        #expect(pool.statistics.observations == 0 && pool.statistics.commitReaders == 0)
+        let observation = ValueObservation.tracking { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM player") }
+        var values: AsyncValueObservation<Int?>.Iterator? = observation.values(in: pool).makeAsyncIterator()
+        _ = try await values?.next()
+        var commits: DatabaseCommits.Iterator? = pool.commits.makeAsyncIterator()
+        #expect(commits != nil && pool.statistics.observations == 1 && pool.statistics.commitReaders == 1)
+        var both = pool.statistics
+        both.merge(pool.statistics)
+        #expect(both.observations == 2 && both.commitReaders == 2)
+        (values, commits) = (nil, nil)
+        #expect(pool.statistics.observations == 0 && pool.statistics.commitReaders == 0)
+        let cancellable = observation.start(in: pool, scheduling: .task) { _ in
+        } onChange: { _ in
+        }
+        #expect(pool.statistics.observations == 1)
+        try pool.close()
+        try await until("the observation has ended") { pool.statistics.observations == 0 }
+        cancellable.cancel()
+    }
+
     /// Once reads take too long for Swift's threads, they take their connection on the library's.
     @Test func eachReadCountsOnce() async throws {
         let clock = ManualMonotonicClock()

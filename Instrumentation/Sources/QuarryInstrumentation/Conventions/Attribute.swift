@@ -31,6 +31,7 @@ enum Attribute {
     static let sorts = "quarry.query.sorts"
     static let automaticIndexRows = "quarry.query.automatic_index_rows"
     static let severity = "quarry.error.severity"
+    static let jobName = "quarry.job.name"
     static let checkpointReason = "quarry.checkpoint.reason"
 
     /// The value of `db.system.name`: <https://opentelemetry.io/docs/specs/semconv/registry/attributes/db/>.

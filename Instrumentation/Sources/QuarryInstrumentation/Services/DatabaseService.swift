@@ -18,8 +18,8 @@ public import ServiceLifecycle
 ///
 /// 1. The jobs are cancelled, and may end within half of `gracePeriod`.
 /// 2. New accesses throw `SQLITE_MISUSE`, "Connection is closing". Running and waiting ones go on.
-/// 3. When they have ended, the write-ahead log is copied into the file and emptied, and the query planner's statistics
-///    are updated:
+/// 3. When they have ended, the write-ahead log is copied into the file and emptied, unless `PRAGMA wal_autocheckpoint`
+///    is 0, and the query planner's statistics are updated:
 ///
 ///    ```sql
 ///    PRAGMA main.wal_checkpoint(TRUNCATE)
@@ -33,6 +33,16 @@ public import ServiceLifecycle
 /// `interruptionTimeout`. If an access runs no statement and doesn't return, the service logs its label, leaves the
 /// database open and returns, so that the process can end: nothing that was committed is lost, and the next opening
 /// reads the log.
+///
+/// It logs at `info` when the shutdown begins, and while it waits, after 1, 3, 7, … seconds: the accesses and backups
+/// that run, by their labels (`quarry.shutdown.work`), the jobs that haven't ended (`quarry.shutdown.jobs`), and the
+/// number of observations and of readers of commits that still follow the database. In a service that is shut down
+/// before this one, end such sequences with ServiceLifecycle's `cancelOnGracefulShutdown()`: otherwise a server waits
+/// for the answer to a client that listens, and this service isn't asked to shut down.
+///
+/// ```swift
+/// for try await players in observation.values(in: dbPool).cancelOnGracefulShutdown() { … }
+/// ```
 ///
 /// If the service's task is cancelled instead, or meanwhile, the grace period ends at once. Several databases are
 /// closed at the same time. A failure to close is logged and doesn't end the service with an error, because a group
@@ -55,7 +65,7 @@ public struct DatabaseService: Service {
         public let name: String
 
         let failurePolicy: FailurePolicy
-        let run: @Sendable () async throws -> Void
+        let run: @Sendable (Logger) async throws -> Void
 
         /// A job that runs until its task is cancelled.
         ///
@@ -72,7 +82,31 @@ public struct DatabaseService: Service {
         ) {
             self.name = name
             self.failurePolicy = failurePolicy
-            self.run = run
+            self.run = { _ in try await run() }
+        }
+
+        /// A job that goes on after failures, each of which is logged with the time until its next try.
+        ///
+        /// ```swift
+        /// DatabaseService.Job("backups", try ScheduledBackups(of: dbPool, in: folder, schedule: schedule))
+        /// ```
+        ///
+        /// - parameter name: a name, for logs.
+        /// - parameter failurePolicy: the consequence of an error that ends the work.
+        /// - parameter work: the work. Its task is cancelled at the shutdown.
+        public init(_ name: String, onFailure failurePolicy: FailurePolicy = .log, _ work: some ContinuousWork) {
+            self.name = name
+            self.failurePolicy = failurePolicy
+            self.run = { logger in
+                try await work.run { error, pause in
+                    logger.error(
+                        "Job has failed, and tries again", error: error,
+                        metadata: [
+                            Attribute.jobName: "\(name)", Attribute.errorType: "\(error.errorType)",
+                            "quarry.job.next_after": .stringConvertible(pause.seconds),
+                        ])
+                }
+            }
         }
     }
 
@@ -81,6 +115,8 @@ public struct DatabaseService: Service {
     private let gracePeriod: Duration
     private let interruptionTimeout: Duration
     private let logger: Logger
+    /// Waits between two reports of a shutdown.
+    var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// A service for one database.
     ///
@@ -120,12 +156,12 @@ public struct DatabaseService: Service {
     /// - throws: the error of a job with `FailurePolicy.endService`.
     public func run() async throws {
         let failed = Signal<any Error>()
-        let running = jobs.map { job in Task { await run(job, failed) } }
+        let running = jobs.map { job in RunningJob(name: job.name, task: Task { await run(job, failed) }) }
         let ending = await ending(failed)
-        for job in running { job.cancel() }
+        for job in running { job.task.cancel() }
         let shutdown = DatabaseShutdown(
             databases: databases, gracePeriod: ending.isCancelled ? .zero : gracePeriod,
-            interruptionTimeout: interruptionTimeout, logger: logger)
+            interruptionTimeout: interruptionTimeout, logger: logger, pause: pause)
         // Cancellation must not end the shutdown, only its grace period.
         let closing = Task { await shutdown.perform(after: running) }
         await withTaskCancellationHandler {
@@ -170,13 +206,13 @@ public struct DatabaseService: Service {
 
     private func run(_ job: Job, _ failed: Signal<any Error>) async {
         do {
-            try await job.run()
-            if !Task.isCancelled { logger.info("Job has ended", metadata: ["quarry.job.name": "\(job.name)"]) }
+            try await job.run(logger)
+            if !Task.isCancelled { logger.info("Job has ended", metadata: [Attribute.jobName: "\(job.name)"]) }
         } catch {
             if Task.isCancelled, error is CancellationError { return }
             logger.error(
                 "Job has failed", error: error,
-                metadata: ["quarry.job.name": "\(job.name)", Attribute.errorType: "\(error.errorType)"])
+                metadata: [Attribute.jobName: "\(job.name)", Attribute.errorType: "\(error.errorType)"])
             if job.failurePolicy == .endService { failed.send(error) }
         }
     }

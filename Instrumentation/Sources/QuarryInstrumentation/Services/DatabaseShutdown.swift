@@ -7,6 +7,10 @@ final class DatabaseShutdown: Sendable {
     private let gracePeriod: Duration
     private let interruptionTimeout: Duration
     private let logger: Logger
+    /// Waits between two reports; throws when the task is cancelled.
+    private let pause: @Sendable (Duration) async throws -> Void
+    /// The names of the jobs that haven't ended, and the indexes of the databases that aren't closed.
+    private let unfinished: Lock<(jobs: [Int: String], databases: Set<Int>)>
     /// Whether the jobs have ended; false once they may take no longer.
     private let jobsEnded = Signal<Bool>()
     private let graceEnd = Lock(ContinuousClock.Instant?.none)
@@ -14,26 +18,36 @@ final class DatabaseShutdown: Sendable {
     private let interruptions = Lock<[Task<Void, Never>]>([])
 
     init(
-        databases: [any DatabaseWriter], gracePeriod: Duration, interruptionTimeout: Duration, logger: Logger
+        databases: [any DatabaseWriter], gracePeriod: Duration, interruptionTimeout: Duration, logger: Logger,
+        pause: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.databases = databases
         // A year is forever, and the clock can add it.
         self.gracePeriod = min(gracePeriod, .seconds(365 * 86400))
         self.interruptionTimeout = interruptionTimeout
         self.logger = logger
+        self.pause = pause
+        unfinished = Lock(([:], Set(databases.indices)))
     }
 
     /// Waits for cancelled jobs, and closes the databases.
-    func perform(after jobs: [Task<Void, Never>]) async {
+    func perform(after jobs: [RunningJob]) async {
         graceEnd.withLock { end in
             if end == nil { end = .now + gracePeriod }
         }
+        unfinished.withLock { $0.jobs = Dictionary(uniqueKeysWithValues: jobs.enumerated().map { ($0, $1.name) }) }
+        report("Database shutdown begins")
+        let reports = Task { await report() }
+        defer { reports.cancel() }
         if !jobs.isEmpty, await !end(jobs, within: remaining / 2) {
             logger.warning("A job goes on after its cancellation; the databases are closed")
         }
         await withTaskGroup(of: Void.self) { group in
-            for database in databases {
-                group.addTask { await self.close(database, gracePeriod: self.remaining) }
+            for (index, database) in databases.enumerated() {
+                group.addTask {
+                    await self.close(database, gracePeriod: self.remaining)
+                    _ = self.unfinished.withLock { $0.databases.remove(index) }
+                }
             }
         }
         // A call that finds its database closed may return while another one still closes connections.
@@ -57,6 +71,40 @@ final class DatabaseShutdown: Sendable {
     /// The rest of the grace period.
     private var remaining: Duration {
         max(.zero, ContinuousClock.now.duration(to: graceEnd.withLock { $0 } ?? .now))
+    }
+
+    // MARK: - Reports
+
+    /// Reports what the shutdown waits for, after a second, two more, four more, and so on, up to a minute.
+    private func report() async {
+        var interval = Duration.seconds(1)
+        while (try? await pause(interval)) != nil {
+            report("Database shutdown waits")
+            interval = min(interval * 2, .seconds(60))
+        }
+    }
+
+    /// Logs for each open database what uses it.
+    private func report(_ message: Logger.Message) {
+        let unfinished = unfinished.withLock { $0 }
+        let jobs = unfinished.jobs.sorted { $0.key < $1.key }.map(\.value)
+        for index in unfinished.databases.sorted() {
+            let database = databases[index]
+            let statistics = database.statistics
+            var metadata: Logger.Metadata = [Attribute.namespace: .string(database.namespace)]
+            func add(_ name: String, _ texts: [String]) {
+                if !texts.isEmpty { metadata[name] = .array(texts.map { .string($0) }) }
+            }
+            add("quarry.shutdown.work", database.runningWork)
+            add("quarry.shutdown.jobs", jobs)
+            // Closing ends these: they tell what else has to end, such as a stream to a client.
+            let followers = [
+                "quarry.shutdown.observations": statistics.observations,
+                "quarry.shutdown.commit_readers": statistics.commitReaders,
+            ]
+            for (name, count) in followers where count > 0 { metadata[name] = .stringConvertible(count) }
+            logger.info(message, metadata: metadata)
+        }
     }
 
     // MARK: - One database
@@ -89,6 +137,8 @@ final class DatabaseShutdown: Sendable {
             }
             perform("Checkpoint") { db in
                 db.accessLabel = "DatabaseService"
+                // With 0, another process checkpoints, such as Litestream.
+                if try Int.fetchOne(db, sql: "PRAGMA wal_autocheckpoint") == 0 { return }
                 try db.checkpoint(.truncate)
             }
             // If the first could not run, neither can the second.
@@ -105,12 +155,19 @@ final class DatabaseShutdown: Sendable {
 
     // MARK: - Jobs
 
-    /// Waits for tasks, which may go on afterwards.
+    /// Waits for jobs, which may go on afterwards.
     ///
     /// - returns: whether they have ended.
-    private func end(_ tasks: [Task<Void, Never>], within limit: Duration) async -> Bool {
+    private func end(_ jobs: [RunningJob], within limit: Duration) async -> Bool {
         Task {
-            for task in tasks { await task.value }
+            await withTaskGroup(of: Void.self) { group in
+                for (index, job) in jobs.enumerated() {
+                    group.addTask {
+                        await job.task.value
+                        self.unfinished.withLock { $0.jobs[index] = nil }
+                    }
+                }
+            }
             jobsEnded.send(true)
         }
         let timer = Task {
@@ -120,4 +177,10 @@ final class DatabaseShutdown: Sendable {
         defer { timer.cancel() }
         return await jobsEnded.value() ?? false
     }
+}
+
+/// A job that a service has started.
+struct RunningJob: Sendable {
+    let name: String
+    let task: Task<Void, Never>
 }

@@ -100,9 +100,40 @@ import Testing
         try await hasBegun.reached()
         await group.triggerGracefulShutdown()
         try await running
+        let beginning = try #require(entries("Database shutdown begins").first)
+        #expect(beginning.metadata["quarry.shutdown.jobs"] == ["stubborn"])
         #expect(entries("A job goes on after its cancellation; the databases are closed").count == 1)
         #expect(entries("Database closed").count == 1)
         mayEnd.reach()
         try await hasEnded.reached()
+    }
+
+    /// The failures of work that goes on are logged.
+    @Test func failuresOfWorkThatGoesOn() async throws {
+        struct Work: ContinuousWork {
+            let hasFailed: Step
+
+            func run(onFailure: @escaping @Sendable (any Error, Duration) -> Void) async throws {
+                onFailure(Failed(), .seconds(60))
+                onFailure(DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "no folder"), .seconds(120))
+                hasFailed.reach()
+                try await forever()
+            }
+        }
+        let database = try TestDatabase()
+        let hasFailed = Step("the work has failed twice")
+        let service = DatabaseService(
+            database.pool, jobs: [.init("backups", Work(hasFailed: hasFailed))], logger: logger)
+        let group = ServiceGroup(services: [service], logger: logger)
+        async let running: Void = group.run()
+        try await hasFailed.reached()
+        await group.triggerGracefulShutdown()
+        try await running
+        let failures = entries("Job has failed, and tries again")
+        #expect(failures.count == 2 && failures.allSatisfy { $0.level == .error })
+        #expect(failures.map { $0.metadata["quarry.job.name"] } == ["backups", "backups"])
+        #expect(failures.first?.error is Failed && failures.last?.metadata["error.type"] == "SQLITE_CANTOPEN")
+        #expect(failures.map { $0.metadata["quarry.job.next_after"].map { "\($0)" } } == ["60.0", "120.0"])
+        #expect(entries("Job has failed").isEmpty && entries("Database closed").count == 1)
     }
 }

@@ -1,9 +1,10 @@
 import InMemoryLogging
 import Logging
 import Quarry
-import QuarryInstrumentation
 import ServiceLifecycle
 import Testing
+
+@testable import QuarryInstrumentation
 
 /// `DatabaseService` in a `ServiceGroup`.
 @Suite(.timeLimit(.minutes(5))) struct DatabaseServiceTests {
@@ -274,5 +275,143 @@ import Testing
         try await withServices(DatabaseService([reader, closed], logger: logger)) { _ in }
         #expect(throws: DatabaseError.self) { try reader.read { _ in } }
         #expect(entries("Database left open").isEmpty)
+    }
+
+    // MARK: - What a shutdown waits for
+
+    /// It is logged at the beginning, and again while the shutdown waits.
+    @Test func waitIsLogged() async throws {
+        let database = try TestDatabase()
+        let pool = database.pool
+        let (hasBegun, mayEnd) = (Step("the write has begun"), Step("the shutdown has waited"))
+        let (hasValue, hasWaited) = (Step("the observation has a value"), Step("the shutdown has waited three times"))
+        let observation = ValueObservation.tracking { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM player") }
+        let values = observation.start(in: pool, scheduling: .task) { _ in
+        } onChange: { _ in
+            hasValue.reach()
+        }
+        let commits = pool.commits.makeAsyncIterator()
+        try await hasValue.reached()
+        async let running: Void = pool.write { db in
+            db.accessLabel = "import"
+            hasBegun.reach()
+            try mayEnd.wait()
+        }
+        try await hasBegun.reached()
+        let pauses = Recorded<[Duration]>([])
+        var service = DatabaseService(pool, gracePeriod: .seconds(600), logger: logger)
+        service.pause = { pause in
+            let count = pauses.update { pauses in
+                pauses.append(pause)
+                return pauses.count
+            }
+            guard count > 8 else { return }
+            hasWaited.reach()
+            try await forever()
+        }
+        let group = ServiceGroup(services: [service], logger: logger)
+        async let ending: Void = group.run()
+        await group.triggerGracefulShutdown()
+        try await hasWaited.reached()
+        mayEnd.reach()
+        _ = try await (running, ending)
+        let expected: Logger.Metadata = [
+            "db.namespace": "players",
+            "quarry.shutdown.work": ["the access “import” of the writer of players"],
+            "quarry.shutdown.observations": .stringConvertible(1),
+            "quarry.shutdown.commit_readers": .stringConvertible(1),
+        ]
+        let (first, later) = (entries("Database shutdown begins"), entries("Database shutdown waits"))
+        #expect(first.map(\.metadata) == [expected] && first.allSatisfy { $0.level == .info })
+        #expect(later.count == 8 && later.allSatisfy { $0.metadata == expected && $0.level == .info }, "\(later)")
+        #expect(pauses.value == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
+        #expect(entries("Database closed").count == 1)
+        withExtendedLifetime(commits) { values.cancel() }
+    }
+
+    /// A database that nothing uses is closed without further entries.
+    @Test func nothingToWaitFor() async throws {
+        let databases = try (0..<2).map { number in try TestDatabase { $0.label = "shard \(number)" } }
+        try await withServices(DatabaseService(databases.map(\.pool), logger: logger)) { _ in }
+        #expect(
+            entries("Database shutdown begins").map(\.metadata) == [
+                ["db.namespace": "shard 0"], ["db.namespace": "shard 1"],
+            ])
+        #expect(entries("Database shutdown waits").isEmpty)
+    }
+
+    /// Loops over the sequences of the library, as the answers of a server do.
+    private struct Listener: Service {
+        let pool: DatabasePool
+        let isListening: Step
+        let hasEnded: Step
+
+        func run() async throws {
+            let observation = ValueObservation.tracking { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM player") ?? 0
+            }
+            let shared = observation.shared(in: pool, scheduling: .task)
+            let started = Recorded(0)
+            @Sendable func hasElement() {
+                let count = started.update { count in
+                    count += 1
+                    return count
+                }
+                if count == 4 { isListening.reach() }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { [pool] group in
+                group.addTask {
+                    for try await _ in observation.values(in: pool).cancelOnGracefulShutdown() { hasElement() }
+                }
+                group.addTask { for try await _ in shared.values().cancelOnGracefulShutdown() { hasElement() } }
+                group.addTask {
+                    let texts = observation.values(in: pool).map { count in "\(count) players" }
+                    for try await _ in texts.cancelOnGracefulShutdown() { hasElement() }
+                }
+                group.addTask {
+                    // A commit for each task that listens may come before it does.
+                    let commits = pool.commits.cancelOnGracefulShutdown()
+                    var iterator = commits.makeAsyncIterator()
+                    hasElement()
+                    while await iterator.next() != nil {}
+                }
+                try await group.waitForAll()
+            }
+            _ = consume shared
+            // The observations have ended with their loops, and not with the database.
+            try await until("nothing follows the database") {
+                pool.statistics.observations == 0 && pool.statistics.commitReaders == 0
+            }
+            try await pool.write { db in try db.execute(sql: "DELETE FROM player WHERE id = 1") }
+            hasEnded.reach()
+        }
+    }
+
+    /// Sequences of the library end at the shutdown: without an error, and before the database is closed.
+    @Test func sequencesEndAtTheShutdown() async throws {
+        let database = try TestDatabase()
+        let (isListening, hasEnded) = (Step("four sequences are read"), Step("they have ended"))
+        let listener = Listener(pool: database.pool, isListening: isListening, hasEnded: hasEnded)
+        try await withServices(DatabaseService(database.pool, logger: logger), listener) { _ in
+            try await isListening.reached()
+        }
+        try await hasEnded.reached()
+        #expect(try database.playerCount() == 2)
+        #expect(handler.entries.allSatisfy { $0.level < .warning }, "\(handler.entries)")
+    }
+
+    /// With `PRAGMA wal_autocheckpoint = 0`, another process copies the log.
+    @Test func logOfAnotherProcessIsLeft() async throws {
+        let database = try TestDatabase { configuration in
+            configuration.prepareDatabase { db in
+                if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+            }
+        }
+        let other = try DatabaseQueue(path: database.path)
+        try await other.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM player") }
+        try await withServices(DatabaseService(database.pool, logger: logger)) { _ in }
+        #expect(entries("Database closed").count == 1 && database.logSize > 0)
+        try other.close()
+        #expect(!database.logExists)
     }
 }

@@ -28,6 +28,11 @@ final class TestDatabase: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
+    /// The bytes of the log.
+    var logSize: Int {
+        (try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int ?? 0
+    }
+
     var logExists: Bool { FileManager.default.fileExists(atPath: path + "-wal") }
 
     /// The number of players in the file, after the pool was closed.
