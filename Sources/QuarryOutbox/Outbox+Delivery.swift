@@ -92,6 +92,7 @@ extension Outbox {
     /// - parameter body: delivers messages, the oldest first. It is cancelled at the end of the lease.
     /// - returns: the number of delivered messages; 0 if none could be leased, or another consumer has taken them over.
     /// - throws: the error of `body`, after which the messages are pending again; the errors of `deliver`.
+    @discardableResult
     public func deliverNext(
         from writer: any DatabaseWriter, options: OutboxOptions = OutboxOptions(),
         clock: some Clock<Duration> = ContinuousClock(),

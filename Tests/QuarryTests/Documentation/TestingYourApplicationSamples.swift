@@ -1,6 +1,8 @@
 import Foundation
 import Quarry
+import QuarryOutbox
 import QuarryTestSupport
+import Synchronization
 import Testing
 
 @Suite struct TestingYourApplicationSamples {
@@ -119,6 +121,42 @@ import Testing
             wasHandled = true
         }
         #expect(wasHandled)
+    }
+
+    struct Offline: Error {}
+
+    func testWelcome(_ emails: Outbox<String>, in dbQueue: DatabaseQueue) async throws {
+        try await dbQueue.write { db in _ = try emails.append("Welcome, Arthur!", db) }
+        let sent = Mutex<[String]>([])  // import Synchronization
+        let count = try await emails.deliverNext(from: dbQueue) { messages in
+            sent.withLock { $0 += messages.map(\.payload) }
+        }
+        #expect(count == 1)
+        #expect(sent.withLock(\.self) == ["Welcome, Arthur!"])
+
+        // A delivery that fails leaves its messages.
+        try await dbQueue.write { db in _ = try emails.append("Hello again!", db) }
+        await #expect(throws: Offline.self) {
+            try await emails.deliverNext(from: dbQueue) { _ in throw Offline() }
+        }
+        #expect(try await dbQueue.read { db in try emails.pendingCount(db) } == 1)
+    }
+
+    /// The commits of a delivery change no table of the program.
+    @Test func outbox() async throws {
+        let dbQueue = try await onOwnThread { try makeFixture() }
+        let emails = Outbox<String>("email")
+        try await dbQueue.write { db in try emails.createTables(db) }
+        var commits = dbQueue.commits(keys: true).makeAsyncIterator()
+        try await testWelcome(emails, in: dbQueue)
+        try await dbQueue.write { db in try db.execute(sql: "DELETE FROM player WHERE id = 1") }
+        var ownCount = 0
+        while let commit = await commits.next(), !commit.changes.containsChange(in: "player") {
+            #expect(commit.changes.changedKeys(in: "player")?.isEmpty == true)
+            ownCount += 1
+        }
+        // Two messages; a lease and a deletion; a lease and a failure.
+        #expect(ownCount == 6)
     }
 
     @Test func observations() async throws {
