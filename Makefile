@@ -69,6 +69,8 @@ SANITIZED = $(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2)
 demo: setup ## Import this machine's packages, and print reports (first build: 2 minutes)
 	swift build $(RELEASE_OF) $(EXAMPLE) --product catalog
 	@"$$(swift build $(RELEASE_OF) $(EXAMPLE) --show-bin-path)/catalog" --database $(DEMO_DATABASE) --search "database library" $(ARGS)
+	@printf '%s\n' 'The database: $(DEMO_DATABASE). The code: $(EXAMPLE). The readers saw whole packages all the time.' \
+		"Next: make serve, which shows it in a browser, or make demo ARGS='--lookup vim'."
 
 serve: setup ## Serve them on http://127.0.0.1:8080, or PORT=… (first build: some minutes)
 	swift build $(RELEASE_OF) $(SERVER) --product catalog-server
@@ -97,7 +99,7 @@ getting-started: setup ## Follow the article "Getting started in a server": 3 mi
 ##@ Use it
 
 setup: ## Check Swift; install SQLite's development files with apt if they are missing
-	@Scripts/setup
+	@Scripts/setup >&2
 
 build: setup ## Build the library
 	swift build
@@ -105,8 +107,9 @@ build: setup ## Build the library
 docs: setup ## Build the documentation into .build/documentation
 	Scripts/build-documentation
 
+# Standard output is for the generated code: make -s codegen ARGS=app.sqlite > Records.swift
 codegen: setup ## Generate record types from a database: ARGS="app.sqlite --output Sources/App"
-	swift build $(IN_PACKAGE) $(CODEGEN) --product quarry-codegen
+	@swift build $(IN_PACKAGE) $(CODEGEN) --product quarry-codegen >&2
 	@"$$(swift build $(IN_PACKAGE) $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
 
 ##@ Work on it
@@ -145,6 +148,7 @@ test-checks:
 	Scripts/report-failures --self-test
 	Scripts/steps --self-test
 	Scripts/install-missing --self-test
+	Cluster/three-nodes --self-test
 
 lint: ## Check the layers, the house rules and the format
 	Scripts/lint-layers --self-test

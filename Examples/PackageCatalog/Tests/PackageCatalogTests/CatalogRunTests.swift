@@ -41,6 +41,13 @@ struct CatalogRunTests {
         #expect(first.output.contains("  p0               1              0\n"))
         #expect(first.output.contains("Lookup: p0\n"))
         #expect(first.output.contains("  read meanwhile"))
+        // A single one has no rate: neither opening nor a query.
+        for step in ["open", "counts", "lookup"] {
+            let row = try #require(first.output.split(separator: "\n").first { $0.hasPrefix("  \(step) ") })
+            #expect(row.hasSuffix(" s") || row.hasSuffix("ms") || row.hasSuffix("µs"), "\(row)")
+        }
+        let end = try #require(first.output.split(separator: "\n").last)
+        #expect(end.hasPrefix("While 12 packages were written in ") && end.hasSuffix(" a second."), "\(end)")
         let second = try await Self.run(folder, inputs: [file]) { $0.lookup = "p3" }
         #expect(second.status == 0)
         #expect(second.output.contains("  12 packages: 0 new, 12 updated, 0 removed; 1 malformed stanza skipped\n"))
@@ -69,6 +76,47 @@ struct CatalogRunTests {
         let fourth = try await Self.run(folder, inputs: [file]) { $0.lookup = "missing" }
         #expect(fourth.output.contains("  package        not in the catalogue\n"))
         #expect(fourth.output.contains("Dependency tree: missing\n  (none)\n"))
+    }
+
+    @Test func endsWithWhatItHasShown() {
+        var result = ImportProgress()
+        (result.packages, result.transactions) = (67_221, 299)
+        let reads = ReadLoad.Reads(count: 138_884, elapsed: .seconds(32))
+        #expect(
+            CatalogRun.end(of: result, reads)
+                == "While 67,221 packages were written in 299 transactions, 138,884 reads were answered: 4,340 a second.\n"
+        )
+        #expect(
+            CatalogRun.end(of: result, .init()) == "67,221 packages were written in 299 transactions.\n")
+    }
+
+    /// A package that the machine has, and lists offer in other versions.
+    @Test func showsEachPackageOnce() async throws {
+        let folder = try TemporaryFolder()
+        let versions = (1...4).map { "Package: libc6\nArchitecture: amd64\nVersion: 2.\($0)\nDescription: C library\n" }
+        let file = try folder.file("x_Packages", versions.joined(separator: "\n"))
+        let result = try await Self.run(folder, inputs: [file]) {
+            $0.lookup = "libc6"
+            $0.search = "library"
+            $0.limit = 2
+        }
+        #expect(
+            result.output.contains(
+                """
+                Lookup: libc6
+                  field          value
+                  package        libc6 2.1 (amd64, available)
+                  summary        C library
+                  also           2.2 (amd64, available)
+                  also           2.3 (amd64, available)
+                  also           ... and 1 more
+                  needed by      0
+                  wished for by  0
+
+                """), "\(result.output)")
+        #expect(
+            result.output.contains("Search: library\n  package  version  found\n  libc6    2.1      C [library]\n\n"),
+            "\(result.output)")
     }
 
     @Test func takesTheMachinesFilesByDefault() async throws {

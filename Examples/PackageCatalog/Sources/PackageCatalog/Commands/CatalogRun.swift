@@ -112,7 +112,17 @@ public struct CatalogRun: Sendable {
         console.output("Imported into \(path)\n" + Self.summary(of: result) + "\n\n")
         try await print(CatalogReport(catalog: catalog, limit: options.limit), steps: &steps)
         try await catalog.close()
-        console.output("\(steps.table)")
+        console.output("\(steps.table)\n\(Self.end(of: result, reads))")
+    }
+
+    /// A sentence that says what the run has shown.
+    static func end(of result: ImportProgress, _ reads: ReadLoad.Reads) -> String {
+        func number(_ count: Int, _ noun: String) -> String { "\(count.grouped) \(noun)\(count == 1 ? "" : "s")" }
+        let written =
+            "\(number(result.packages, "package")) were written in \(number(result.transactions, "transaction"))"
+        if reads.count == 0 { return "\(written).\n" }
+        let perSecond = rate(reads.count, per: reads.elapsed).asRate
+        return "While \(written), \(number(reads.count, "read")) were answered: \(perSecond) a second.\n"
     }
 
     private func print(_ report: CatalogReport, steps: inout StepTimes) async throws {

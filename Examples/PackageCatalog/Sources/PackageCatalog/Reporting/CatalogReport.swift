@@ -55,8 +55,10 @@ struct CatalogReport {
 
     func lookup(_ name: String) async throws -> TextTable {
         let found = try await catalog.lookUp(name)
-        var rows = found.packages.flatMap(Self.rows(for:))
-        if rows.isEmpty { rows.append(["package", "not in the catalogue"]) }
+        var rows = found.packages.first.map(Self.rows(for:)) ?? [["package", "not in the catalogue"]]
+        let others = found.packages.dropFirst()
+        rows += others.prefix(limit).map { ["also", "\($0.version) (\($0.architecture), \($0.state))"] }
+        if others.count > limit { rows.append(["also", "... and \((others.count - limit).grouped) more"]) }
         rows.append(["needed by", found.demand.needing.grouped])
         rows.append(["wished for by", found.demand.wishing.grouped])
         return TextTable("Lookup: \(name.printable)", [.left("field"), .left("value")], rows: rows)
@@ -108,7 +110,9 @@ struct StepTimes {
     private var rows: [[String]] = []
 
     mutating func add(_ step: String, _ count: Int, _ unit: String, in duration: Duration) {
-        rows.append([step, count.grouped, unit, duration.asMeasured, rate(count, per: duration).asRate])
+        // A single one has no rate.
+        let rate = count == 1 ? "" : rate(count, per: duration).asRate
+        rows.append([step, count.grouped, unit, duration.asMeasured, rate])
     }
 
     var table: TextTable {
