@@ -104,6 +104,10 @@ import Testing
                 }
                 try db.analyze()
             }
+            try await dbPool.write { db in
+                try db.execute(sql: "PRAGMA analysis_limit = 400")
+                try db.analyze()
+            }
         }
         let found = try await dbPool.read { db in
             try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM player_ft WHERE player_ft MATCH 'arthur'")

@@ -1,3 +1,4 @@
+import Foundation
 import Quarry
 import Testing
 
@@ -64,12 +65,13 @@ struct ServingTests {
     }
 
     /// A list for each combination of a search and a section, in a section of thousands of packages.
-    @Test func searchesOnceWhateverTheSectionHas() async throws {
+    @Test(arguments: [true, false]) func searchesOnceWhateverTheSectionHas(analyzed: Bool) async throws {
         let catalog = try await Catalog.inMemory()
         let libraries = (1...3_000).map {
             "Package: lib\($0)\nArchitecture: all\nVersion: 1\nSection: libs\nDescription: database library\n"
         }
         try await catalog.importText((libraries + [Self.texts]).joined(separator: "\n"))
+        if !analyzed { try await catalog.dropStatistics() }
         for (text, section) in [("database library", "libs"), ("database library", nil), ("text", "editors")] {
             let source = try #require(PackageSource(text: text, section: section))
             for sql in [source.page(limit: 20, offset: 0), source.count] {
@@ -85,6 +87,66 @@ struct ServingTests {
         let found = try await catalog.list(
             matching: "database library", section: "libs", limit: 20, timeout: .seconds(60))
         #expect(found.packages.count == 20 && found.matchCount == 3_000)
+    }
+
+    /// The search of the command line, too: packages are looked up by the rows that were found.
+    @Test(arguments: [true, false]) func searchIsTheOutermostLoop(analyzed: Bool) async throws {
+        let catalog = try await Catalog.inMemory()
+        let packages = (1...3_000).map { "Package: lib\($0)\nVersion: 1\nDescription: database library\n" }
+        try await catalog.importText(packages.joined(separator: "\n"))
+        if !analyzed { try await catalog.dropStatistics() }
+        let plans = try await catalog.plans { _ = try await catalog.search("database lib", limit: 10) }
+        #expect(plans.count == 1, "\(plans)")
+        let search = try #require(plans.first?.range(of: "SCAN package_search VIRTUAL TABLE"))
+        let lookup = try #require(plans.first?.range(of: "SEARCH packages USING INTEGER PRIMARY KEY"))
+        #expect(search.lowerBound < lookup.lowerBound, "\(plans)")
+    }
+
+    /// With the statistics of a large catalogue, the tree reads the dependencies of its packages alone, and the largest
+    /// packages come from their index.
+    @Test func plansOfALargeCatalogue() async throws {
+        let catalog = try await Self.catalog()
+        try await catalog.database.write { db in
+            try db.execute(
+                sql: """
+                    DELETE FROM sqlite_stat1;
+                    INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+                        ('names', 'names_in_demand', '73312 401'),
+                        ('names', 'sqlite_autoindex_names_1', '32544 1'),
+                        ('packages', 'packages_by_size', '78547 401 1'),
+                        ('packages', 'packages_on_offer', '70347 1 1 1'),
+                        ('packages', 'packages_on_import_id', '73312 401'),
+                        ('packages', 'packages_on_installed_size', '75600 2'),
+                        ('packages', 'packages_on_maintainer_id', '71460 134'),
+                        ('packages', 'packages_on_name_id', '78515 1'),
+                        ('dependencies', 'dependencies_by_target', '388944 401 2 2'),
+                        ('dependencies', 'dependencies', '333792 5 1 1');
+                    ANALYZE sqlite_schema
+                    """)
+        }
+        let tree = try await catalog.plans { _ = try await catalog.dependencyTree(of: "nano", depth: 3) }
+        #expect(tree.count == 1 && tree[0].contains("SEARCH dependencies USING PRIMARY KEY"), "\(tree)")
+        #expect(!tree[0].contains("BLOOM FILTER"), "\(tree)")
+        let largest = try await catalog.plans {
+            _ = try await catalog.largestPackages(limit: 10)
+            _ = try await catalog.overview(timeout: .seconds(60))
+        }
+        #expect(largest.count { $0.contains("packages_on_installed_size") } == 2, "\(largest)")
+    }
+
+    /// The first import analyzes the tables; later ones leave what hardly changes.
+    @Test func importUpdatesStatistics() async throws {
+        let catalog = try await Catalog.inMemory()
+        func statistics() async throws -> [String] {
+            try await catalog.database.read { db in
+                try String.fetchAll(db, sql: "SELECT DISTINCT tbl FROM sqlite_stat1 ORDER BY tbl")
+            }
+        }
+        try await catalog.importText(Self.texts)
+        let tables = try await statistics()
+        #expect(Set(tables).isSuperset(of: ["names", "packages", "dependencies", "sections"]), "\(tables)")
+        try await catalog.importText(texts(version: "7.3"), name: "list")
+        #expect(try await statistics() == tables)
     }
 
     @Test func showsASheetWithItsNeeds() async throws {

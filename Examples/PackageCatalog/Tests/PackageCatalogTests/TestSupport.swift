@@ -292,3 +292,40 @@ extension Catalog {
                 """)
     }
 }
+
+extension Catalog {
+    /// Lets SQLite plan queries as in a file that was never analyzed.
+    func dropStatistics() async throws {
+        try await database.write { db in
+            try db.execute(sql: "DROP TABLE IF EXISTS sqlite_stat1; ANALYZE sqlite_schema")
+        }
+    }
+
+    /// The query plans of the statements that some work runs.
+    func plans(of work: () async throws -> Void) async throws -> [String] {
+        let recorder = PlanRecorder()
+        let token = database.addTracer(recorder)
+        try await work()
+        withExtendedLifetime(token) {}
+        return recorder.plans
+    }
+}
+
+/// Keeps the plans of statements, each of which counts as slow.
+private final class PlanRecorder: DatabaseTracer {
+    var options: DatabaseTracing.Options {
+        var options = DatabaseTracing.Options(.slowStatements)
+        options.slowStatementThreshold = .zero
+        return options
+    }
+
+    private let all = Mutex<[String]>([])
+    var plans: [String] { all.withLock(\.self) }
+
+    func receive(_ event: DatabaseTraceEvent) {
+        guard case .slowStatement(let slow) = event, let plan = slow.plan.map({ "\($0)" }) else { return }
+        // The library reads the schema.
+        if plan.isEmpty || plan.contains("sqlite_master") { return }
+        all.withLock { $0.append(plan) }
+    }
+}

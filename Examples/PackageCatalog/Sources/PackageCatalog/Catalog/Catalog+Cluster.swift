@@ -40,4 +40,6 @@ extension Catalog {
         try await cluster.countChanges(in: ["imports", "maintainers", "sections", "totals"])
         return catalog
     }
+
+    var isOnCluster: Bool { database is DatabaseCluster }
 }

@@ -108,9 +108,15 @@ extension DerivableRequest<Package> {
     /// The packages with their names.
     func named() -> Self { annotated(withRequired: Package.name.select(\.name)) }
 
+    /// The packages whose size is known, which is never below 0.
+    ///
+    /// With statistics, `IS NOT NULL` seems to leave so many rows that SQLite 3.40 sorts all packages, rather than
+    /// reading the first entries of the index.
+    func withSize() -> Self { filter { $0.installedSize >= 0 } }
+
     /// The packages whose size and name are known.
     func largestFirst() -> Self {
-        filter { $0.installedSize != nil }
+        withSize()
             .order { [$0.installedSize.desc, Column("name").detached, $0.architecture, $0.version] }
     }
 }

@@ -71,6 +71,25 @@ extension Catalog {
         return removed
     }
 
+    /// Updates the statistics by which SQLite plans queries: without them it takes all tables for large ones.
+    ///
+    /// The first time with ANALYZE, because `PRAGMA optimize` passes over tables that its own connection has not
+    /// queried: <https://www.sqlite.org/lang_analyze.html#req>. The limit bounds the rows that are read.
+    ///
+    /// ```sql
+    /// PRAGMA analysis_limit = 400
+    /// ANALYZE -- later: PRAGMA optimize
+    /// ```
+    func updateStatistics() async throws {
+        guard !isOnCluster else { return }
+        try await database.write { db in
+            db.accessLabel = "update statistics"
+            try db.execute(sql: "PRAGMA analysis_limit = 400")
+            let isFirst = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'") == nil
+            if isFirst { try db.analyze() } else { try db.optimize() }
+        }
+    }
+
     private func removeAbsent(_ importID: Int64) async throws -> Int {
         let source = ImportRecord.filter { $0.id == importID }.select(\.source)
         let earlier = ImportRecord.filter { $0.id < importID && $0.source == source }.select(\.id)

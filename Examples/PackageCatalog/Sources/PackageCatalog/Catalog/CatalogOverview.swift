@@ -51,7 +51,7 @@ extension Catalog {
 extension ListedPackage {
     fileprivate static func largest(in db: Database, limit: Int) throws -> [ListedPackage] {
         let name = TableAlias<Name>()
-        return try Package.filter { $0.installedSize != nil }
+        return try Package.all().withSize()
             .annotated(withRequired: Package.name.aliased(name).select(\.name))
             .annotated(withOptional: Package.section.select { $0.name.forKey("section") })
             // Sections have a name, too.

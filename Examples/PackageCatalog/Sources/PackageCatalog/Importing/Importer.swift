@@ -20,7 +20,7 @@ public enum ImportEvent: Sendable, Equatable {
 ///
 /// Of a file that is half imported, readers see some packages as the file has them, others as they were before, and
 /// those that the file no longer has: these are removed at the end. The next import of the file begins with its first
-/// package, and repairs all of that.
+/// package, and repairs all of that. At the end, the statistics of SQLite's query planner are updated.
 public struct Importer: Sendable {
     let catalog: Catalog
     let batchSize: Int
@@ -44,6 +44,7 @@ public struct Importer: Sendable {
         let sizes = sources.map(\.byteCount)
         run.progress.byteCount = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         for source in sources { try await run.add(source) }
+        try await catalog.updateStatistics()
         return run.progress
     }
 }
