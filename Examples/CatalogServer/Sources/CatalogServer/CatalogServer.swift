@@ -24,7 +24,7 @@ public struct CatalogServer: Sendable {
     let reporter: StatisticsReporter
     let connections = ConnectionCounts()
 
-    /// A server of an open catalogue, which measures its database.
+    /// A server of an open catalogue, which measures its database, and logs slow statements with their plan.
     public init(
         _ catalog: Catalog, limits: ServerLimits = ServerLimits(), logger: Logger = Logger(label: "catalog-server")
     ) {
@@ -34,7 +34,10 @@ public struct CatalogServer: Sendable {
         desk = ImportDesk(limit: limits.importCount)
         hub = EventHub(catalog, desk: desk, limits: limits, logger: logger)
         reporter = StatisticsReporter([catalog.database], factory: metrics)
-        // Statements are left out: two readings of the clock for each would be felt in short lookups.
+        var slow = DatabaseTracing.Options([.slowStatements])
+        slow.slowStatementThreshold = limits.slowStatement
+        catalog.database.addTracer(LoggingTracer(logger: logger, options: slow))
+        // Metrics of statements are left out: two readings of the clock for each would be felt in short lookups.
         catalog.database.addTracer(
             MetricsTracer(
                 factory: metrics, options: .init([.accesses, .connections, .checkpoints, .blockedThreads, .errors])))

@@ -16,6 +16,8 @@ public struct ServerLimits: Sendable {
     public var versionCount = 50
     /// The time that a read may take, the wait for a connection included; after it the request is refused with 503.
     public var readTime = Duration.seconds(2)
+    /// The duration from which on a statement is logged with its plan.
+    public var slowStatement = Duration.milliseconds(200)
     /// The accesses that may wait for a connection; further ones are refused with 503.
     public var waiters = 1_000
     /// The time that the check of the writer may take.

@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import PackageCatalog
 import Quarry
-import Synchronization
 import Testing
 
 @testable import CatalogServer
@@ -10,32 +9,15 @@ import Testing
 /// The files that are imported when the server starts.
 @Suite(.timeLimit(.minutes(2)))
 struct ImportFilesTests {
-    /// A log that can be read.
-    private struct ReadableLog: LogHandler {
-        final class Lines: Sendable {
-            private let lines = Mutex<[String]>([])
-            var all: [String] { lines.withLock(\.self) }
-            func add(_ line: String) { lines.withLock { $0.append(line) } }
-        }
-
-        let lines: Lines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.info
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.add("\(event.level): \(event.message)") }
-    }
-
     private static func server(
         _ limits: ServerLimits = ServerLimits()
     ) async throws -> (CatalogServer, ReadableLog.Lines) {
         let lines = ReadableLog.Lines()
+        // However busy the machine is.
+        var limits = limits
+        limits.slowStatement = .seconds(3600)
         let catalog = try await Catalog(DatabaseQueue(), path: ":memory:")
-        let logger = Logger(label: "test") { _ in ReadableLog(lines: lines) }
-        return (CatalogServer(catalog, limits: limits, logger: logger), lines)
+        return (CatalogServer(catalog, limits: limits, logger: .readable(lines)), lines)
     }
 
     private static func file(_ name: String, _ text: String, in folder: TemporaryFolder) throws -> String {

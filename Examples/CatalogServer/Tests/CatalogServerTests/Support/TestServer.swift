@@ -17,11 +17,11 @@ struct TestServer: Sendable {
 
     static func run<Value: Sendable>(
         limits: ServerLimits = ServerLimits(), database: (any DatabaseWriter)? = nil, path: String = ":memory:",
-        runsServices: Bool = true, stanzas: String? = nil,
+        runsServices: Bool = true, stanzas: String? = nil, logger: Logger = .quiet,
         _ test: @escaping @Sendable (TestServer) async throws -> Value
     ) async throws -> Value {
         let catalog = try await Catalog(database ?? DatabaseQueue(), path: path)
-        let server = CatalogServer(catalog, limits: limits, logger: .quiet)
+        let server = CatalogServer(catalog, limits: limits, logger: logger)
         return try await server.serve(services: runsServices ? server.services : [], logger: .quiet) { port in
             let running = TestServer(server: server, client: TestClient(port: port))
             if let stanzas { #expect(try await running.post(stanzas).status == .ok) }
