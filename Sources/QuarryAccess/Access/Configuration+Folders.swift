@@ -5,8 +5,10 @@ extension Configuration {
     func createFolders(of path: String) throws {
         let isNoFile = path.isEmpty || path == ":memory:" || acceptsURIs && path.hasPrefix("file:")
         if isNoFile || path.utf8.contains(0) { return }
-        guard let failure = FileName.createFolders(FileOperations.folder(of: path)) else { return }
-        throw FileOperations.Failure(kind: .create, path: failure.path, number: failure.number)
-            .databaseError("opening \(path)")
+        do {
+            try FileOperations().createFolders(FileOperations.folder(of: path))
+        } catch let failure as FileOperations.Failure {
+            throw failure.databaseError("opening \(path)")
+        }
     }
 }

@@ -50,7 +50,7 @@ public struct BackupOptions: Sendable {
     public init() {}
 
     /// Throws for invalid numbers.
-    func check(_ operation: String) throws {
+    package func check(_ operation: String) throws {
         guard pagesPerStep > 0, pagesPerStep <= Int(CInt.max) else {
             throw DatabaseError.misuse(
                 "\(operation): BackupOptions.pagesPerStep must be at least 1, not \(pagesPerStep)")

@@ -233,6 +233,18 @@ package struct FileOperations: Sendable {
                 device: UInt64(truncatingIfNeeded: file.st_dev), inode: UInt64(truncatingIfNeeded: file.st_ino)))
     }
 
+    /// Makes the missing folders of a path. The corresponding C function is `mkdir`.
+    package func createFolders(_ path: String) throws {
+        try check(.create, path)
+        guard let failure = FileName.createFolders(path) else { return }
+        throw Failure(kind: .create, path: failure.path, number: failure.number)
+    }
+
+    /// Throws if no file can be made in a folder. The corresponding C function is `access`.
+    package func checkWritable(_ path: String) throws {
+        _ = try call(.create, path) { access(path, W_OK | X_OK) }
+    }
+
     /// The names in a folder, in no particular order. The corresponding C function is `readdir`.
     package func list(_ path: String) throws -> [String] {
         try check(.list, path)

@@ -12,11 +12,17 @@ import QuarryCore
 /// The files are named by the time in UTC at which they are made: `players-2026-11-24T083112.345Z.sqlite`. Several
 /// processes may use a folder, and other files in it aren't touched.
 public struct BackupFolder: Sendable {
-    /// The path of the folder, which must exist.
+    /// The path of the folder.
     public let path: String
 
     /// The beginning of the names of the files.
     public let name: String
+
+    /// Whether missing folders of the path are made, as `Configuration.createsIntermediateDirectories` does for
+    /// databases.
+    ///
+    /// By default a missing folder is an error: it may be that of a disk that isn't mounted.
+    public var createsIntermediateDirectories = false
 
     var files = FileOperations()
 
@@ -25,7 +31,7 @@ public struct BackupFolder: Sendable {
 
     /// Names a folder. Nothing is looked at or made.
     ///
-    /// - parameter path: the path of the folder.
+    /// - parameter path: the path of the folder, which must exist, unless `createsIntermediateDirectories` is true.
     /// - parameter name: the beginning of the names of the files: different for each database in the folder.
     public init(path: String, name: String) {
         self.path = path
@@ -71,9 +77,35 @@ public struct BackupFolder: Sendable {
         return options
     }
 
+    /// Throws if no backup can be made in the folder; makes the folder if that is asked for.
+    func prepare() throws {
+        try checkName()
+        // The system would use the folder that the part before the NUL names.
+        guard !path.utf8.contains(0) else { throw refusal("the path has a NUL character") }
+        try createFolders()
+        guard let status = try calling({ try files.status(path) }) else {
+            throw refusal("the folder does not exist: create it, or set BackupFolder.createsIntermediateDirectories")
+        }
+        guard status.kind == .folder else { throw refusal("it is \(status.kind.rawValue), not a folder") }
+        do {
+            try files.checkWritable(path)
+        } catch let failure as FileOperations.Failure {
+            throw refusal("no file can be made in the folder: \(failure.reason)")
+        }
+    }
+
+    private func refusal(_ reason: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "backups in \(path): \(reason)")
+    }
+
+    private func createFolders() throws {
+        if createsIntermediateDirectories { try calling { try files.createFolders(path) } }
+    }
+
     /// A name that no file has.
     private func nextBackup() throws -> StoredBackup {
         try checkName()
+        try createFolders()
         // The folder of a killed backup has its leftover, whose target had another time.
         PartialFile.removeLeftovers(in: path, files) { time(ofName: $0) != nil }
         var instant = now()

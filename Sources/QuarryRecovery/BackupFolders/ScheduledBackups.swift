@@ -6,13 +6,16 @@ import QuarryCore
 /// ```swift
 /// var schedule = BackupSchedule(every: .seconds(6 * 3600))
 /// schedule.retention = BackupRetention(count: 28)
-/// let backups = ScheduledBackups(
+/// let backups = try ScheduledBackups(
 ///     of: dbPool, in: BackupFolder(path: "/var/backups", name: "players"), schedule: schedule
 /// ) { event in
 ///     if case .failed(let error, let pause) = event { logger.error("backup: \(error), again in \(pause)") }
 /// }
 /// let task = Task { try await backups.run() }
 /// ```
+///
+/// As a job of QuarryInstrumentation's `DatabaseService`, `.init("backups", backups)`, it needs no closure: the service
+/// logs the failures.
 ///
 /// The age of the newest backup in the folder decides when the first one is due, so that a program that is often
 /// restarted makes neither too many nor none.
@@ -31,15 +34,22 @@ public struct ScheduledBackups: Sendable {
     private let folder: BackupFolder
     private let schedule: BackupSchedule
     private let options: BackupOptions
-    private let onEvent: @Sendable (Event) -> Void
+    private var onEvent: @Sendable (Event) -> Void
 
+    /// Looks at the folder, and makes it if `BackupFolder.createsIntermediateDirectories` is true.
+    ///
     /// - parameter database: the database. It is kept.
     /// - parameter options: how each backup is made.
     /// - parameter onEvent: receives the events, on the thread of the task that runs the backups.
+    /// - throws: `SQLITE_CANTOPEN` if no backup can be made in the folder; `SQLITE_MISUSE` for a useless schedule,
+    ///   useless options, or a name that is none of a file.
     public init(
         of database: some DatabaseReader, in folder: BackupFolder, schedule: BackupSchedule,
         options: BackupOptions = BackupOptions(), onEvent: @escaping @Sendable (Event) -> Void = { _ in }
-    ) {
+    ) throws {
+        try schedule.check()
+        try options.check("backups in \(folder.path)")
+        try folder.prepare()
         self.database = database
         self.folder = folder
         self.schedule = schedule
@@ -55,33 +65,33 @@ public struct ScheduledBackups: Sendable {
     ///
     /// A failure is told, and tried again after `BackupSchedule.retryInterval`.
     ///
-    /// - throws: `CancellationError`; `SQLITE_MISUSE` once the database is closed, or for useless options.
+    /// - throws: `CancellationError`; `SQLITE_MISUSE` once the database is closed.
     public func run() async throws { try await run(clock: ContinuousClock()) { Double.random(in: 0..<1) } }
 
     /// - parameter random: returns a number from 0 to 1.
     func run<C: Clock>(clock: C, random: @Sendable () -> Double) async throws where C.Duration == Duration {
-        guard schedule.interval > .zero, schedule.jitter >= .zero, schedule.retryInterval > .zero else {
-            throw DatabaseError.misuse(
-                "BackupSchedule: interval and retryInterval must be above zero, jitter not below")
-        }
         let start = clock.now
+        let wall = folder.now()
         var machine = BackupScheduleStateMachine(
-            schedule, age: await ageOfNewest(), now: .zero, random: random())
+            schedule, age: await ageOfNewest(at: wall), now: start.duration(to: clock.now), wall: wall, random: random()
+        )
         while true {
             try Task.checkCancellation()
             let now = start.duration(to: clock.now)
+            machine.clockShows(folder.now(), now: now)
             guard machine.timeHasCome(now: now) else {
-                try await clock.sleep(for: machine.pause(now: now) ?? .zero, tolerance: nil)
+                try await clock.sleep(for: machine.nap(now: now) ?? .zero, tolerance: nil)
                 continue
             }
+            let begun = folder.now()
             do {
                 try await makeBackup()
-                machine.didSucceed(now: start.duration(to: clock.now), random: random())
+                machine.didSucceed(now: start.duration(to: clock.now), wall: begun, random: random())
             } catch {
                 try Task.checkCancellation()
                 if let error = error as? DatabaseError, error.resultCode == .SQLITE_MISUSE { throw error }
                 let now = start.duration(to: clock.now)
-                machine.didFail(now: now)
+                machine.didFail(now: now, wall: folder.now())
                 onEvent(.failed(error, nextAfter: machine.pause(now: now) ?? .zero))
             }
         }
@@ -96,9 +106,24 @@ public struct ScheduledBackups: Sendable {
     }
 
     /// The age of the newest backup; nil if there is none, or if the folder can't be read: then a backup fails, too.
-    private func ageOfNewest() async -> Duration? {
+    private func ageOfNewest(at wall: Int) async -> Duration? {
         let folder = folder
         guard let newest = try? await folder.offloaded({ try folder.backups().first }) else { return nil }
-        return .milliseconds(folder.now() - newest.milliseconds)
+        return .milliseconds(wall - newest.milliseconds)
+    }
+}
+
+extension ScheduledBackups: ContinuousWork {
+    /// Makes backups until the task is cancelled.
+    ///
+    /// - parameter onFailure: receives the failures, after the `onEvent` of `init`.
+    /// - throws: as `run()`.
+    public func run(onFailure: @escaping @Sendable (_ error: any Error, _ pause: Duration) -> Void) async throws {
+        var backups = self
+        backups.onEvent = { [onEvent] event in
+            onEvent(event)
+            if case .failed(let error, let pause) = event { onFailure(error, pause) }
+        }
+        try await backups.run()
     }
 }

@@ -68,29 +68,6 @@ import Testing
 
     // MARK: - Running
 
-    /// A clock whose sleeps end at once, and are noted: `onSleep` decides how it goes on.
-    private final class StepClock: Clock, Sendable {
-        struct Instant: InstantProtocol {
-            var offset: Duration
-            func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-            func duration(to other: Instant) -> Duration { other.offset - offset }
-            static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-        }
-
-        let time = Recorded(Duration.zero)
-        let onSleep: @Sendable (Duration) throws -> Void
-        var now: Instant { Instant(offset: time.value) }
-        var minimumResolution: Duration { .nanoseconds(1) }
-
-        init(_ onSleep: @escaping @Sendable (Duration) throws -> Void) { self.onSleep = onSleep }
-
-        func `sleep`(until deadline: Instant, tolerance: Duration?) async throws {
-            try Task.checkCancellation()
-            try onSleep(deadline.offset - time.value)
-            time.update { $0 = max($0, deadline.offset) }
-        }
-    }
-
     @Test func runsUntilCancelled() async throws {
         let files = try TemporaryFolder()
         let pool = try DatabasePool(path: files.file("db"))
@@ -112,7 +89,7 @@ import Testing
         var folder = BackupFolder(path: files.file("backups"), name: "db")
         folder.now = { 1_000_000 + Int(clock.time.value.components.seconds * 1000) }
         let events = Recorded<[String]>([])
-        let backups = ScheduledBackups(of: pool, in: folder, schedule: schedule) { event in
+        let backups = try ScheduledBackups(of: pool, in: folder, schedule: schedule) { event in
             switch event {
             case .made: events.update { $0.append("made") }
             case .pruned(let backups): events.update { $0.append("pruned \(backups.count)") }
@@ -138,11 +115,78 @@ import Testing
         let queue = try DatabaseQueue()
         try queue.close()
         let folder = BackupFolder(path: files.path, name: "db")
-        let backups = ScheduledBackups(of: queue, in: folder, schedule: schedule())
+        let backups = try ScheduledBackups(of: queue, in: folder, schedule: schedule())
         await expectError(.SQLITE_MISUSE, "Connection is closed") { try await backups.run() }
-        let useless = ScheduledBackups(of: queue, in: folder, schedule: BackupSchedule(every: .zero))
-        await expectError(
-            .SQLITE_MISUSE, "BackupSchedule: interval and retryInterval must be above zero, jitter not below"
-        ) { try await useless.run() }
+    }
+
+    // MARK: - Opening
+
+    @Test func uselessSchedulesAndOptionsAreRefused() throws {
+        let files = try TemporaryFolder()
+        let queue = try DatabaseQueue()
+        let folder = BackupFolder(path: files.path, name: "db")
+        func expectMisuse(
+            _ schedule: BackupSchedule, _ message: String, _ options: BackupOptions = BackupOptions(),
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            expectError(.SQLITE_MISUSE, message, sourceLocation: sourceLocation) {
+                try ScheduledBackups(of: queue, in: folder, schedule: schedule, options: options)
+            }
+        }
+        expectMisuse(
+            BackupSchedule(every: .zero),
+            "BackupSchedule: interval and retryInterval must be above zero, jitter not below")
+        for (hour, minute) in [(24, 0), (-1, 0), (3, 60), (3, -1)] {
+            expectMisuse(
+                .daily(at: hour, minute: minute),
+                "BackupSchedule: \(hour):\(minute) is no time of day: hours are 0 to 23, minutes 0 to 59")
+        }
+        var schedule = BackupSchedule.daily(at: 3)
+        schedule.jitter = .seconds(86_400)
+        expectMisuse(schedule, "BackupSchedule: the jitter of a daily schedule must be less than a day")
+        var options = BackupOptions()
+        options.pagesPerStep = 0
+        expectError(.SQLITE_MISUSE) {
+            try ScheduledBackups(of: queue, in: folder, schedule: self.schedule(), options: options)
+        }
+    }
+
+    @Test func folderIsRefusedOrMadeAtOnce() throws {
+        let files = try TemporaryFolder()
+        let queue = try DatabaseQueue()
+        let path = files.file("backups/players")
+        var folder = BackupFolder(path: path, name: "db")
+        func open() throws { _ = try ScheduledBackups(of: queue, in: folder, schedule: schedule()) }
+        expectError(
+            .SQLITE_CANTOPEN,
+            """
+            backups in \(path): the folder does not exist: create it, or set \
+            BackupFolder.createsIntermediateDirectories
+            """
+        ) { try open() }
+        #expect(try files.names == [])
+        folder.createsIntermediateDirectories = true
+        try open()
+        try open()
+        #expect(try folder.backups() == [])
+        // A folder that is gone is made again.
+        try FileManager.default.removeItem(atPath: files.file("backups"))
+        #expect(try folder.makeBackup(of: queue).byteCount > 0)
+
+        folder.files.fault = { kind, _ in kind == .create ? EACCES : 0 }
+        folder.createsIntermediateDirectories = false
+        expectError(
+            .SQLITE_CANTOPEN, "backups in \(path): no file can be made in the folder: Permission denied"
+        ) { try open() }
+        folder = BackupFolder(path: try folder.backups()[0].path, name: "db")
+        expectError(.SQLITE_CANTOPEN, "backups in \(folder.path): it is a file, not a folder") { try open() }
+        folder.createsIntermediateDirectories = true
+        expectError(.SQLITE_CANTOPEN) { try open() }
+        folder = BackupFolder(path: files.file("nul") + "\u{0}/a", name: "db")
+        folder.createsIntermediateDirectories = true
+        expectError(.SQLITE_CANTOPEN, "backups in \(folder.path): the path has a NUL character") { try open() }
+        #expect(!FileManager.default.fileExists(atPath: files.file("nul")))
+        folder = BackupFolder(path: files.path, name: "a/b")
+        expectError(.SQLITE_MISUSE, "the name of backups can't be \"a/b\"") { try open() }
     }
 }

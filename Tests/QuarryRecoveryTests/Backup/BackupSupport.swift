@@ -68,3 +68,26 @@ extension TemporaryFolder {
         }
     }
 }
+
+/// A clock whose sleeps end at once, and are noted: `onSleep` decides how it goes on.
+final class StepClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    let time = Recorded(Duration.zero)
+    let onSleep: @Sendable (Duration) throws -> Void
+    var now: Instant { Instant(offset: time.value) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    init(_ onSleep: @escaping @Sendable (Duration) throws -> Void) { self.onSleep = onSleep }
+
+    func `sleep`(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        try onSleep(deadline.offset - time.value)
+        time.update { $0 = max($0, deadline.offset) }
+    }
+}

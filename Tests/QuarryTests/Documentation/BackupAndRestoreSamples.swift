@@ -1,3 +1,4 @@
+import Foundation
 import Quarry
 import QuarryRecovery
 import QuarryTestSupport
@@ -26,11 +27,17 @@ import Testing
         var schedule = BackupSchedule(every: .seconds(6 * 3600))
         schedule.jitter = .seconds(300)
         schedule.retention = BackupRetention(count: 28)
-        let backups = ScheduledBackups(of: dbPool, in: folder, schedule: schedule) { event in
+        let backups = try ScheduledBackups(of: dbPool, in: folder, schedule: schedule) { event in
             if case .failed(let error, let pause) = event { log("backup: \(error), again in \(pause)") }
         }
         let task = Task { try await backups.run() }
         task.cancel()
+    }
+
+    @Test func nightly() throws {
+        var nightly = BackupSchedule.daily(at: 3, minute: 30, in: TimeZone(identifier: "Europe/Berlin")!)
+        nightly.retention = BackupRetention(count: 14)
+        #expect(nightly.interval == .seconds(86_400) && nightly.retention?.count == 14)
     }
 
     @Test func backingUpAndRestoring() async throws {

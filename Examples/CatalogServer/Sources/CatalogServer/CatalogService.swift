@@ -59,7 +59,7 @@ public struct CatalogService: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(connections, logger: logger)),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? port) }, logger: logger)
         let databaseService = DatabaseService(
-            catalog.database, jobs: jobs(of: server), gracePeriod: limits.gracePeriod / 2, logger: logger)
+            catalog.database, jobs: try jobs(of: server), gracePeriod: limits.gracePeriod / 2, logger: logger)
         // In the opposite order at the end: the last answer first, the database last.
         var configuration = ServiceGroupConfiguration(
             services: [databaseService] + server.services + [application],
@@ -76,28 +76,26 @@ public struct CatalogService: Sendable {
             cluster: ClusterPlace(cluster, name: database), readers: readers, configure: configure)
     }
 
-    private func jobs(of server: CatalogServer) -> [DatabaseService.Job] {
+    private func jobs(of server: CatalogServer) throws -> [DatabaseService.Job] {
         var jobs: [DatabaseService.Job] = []
         if let imports {
             jobs.append(.init("imports") { await server.importFiles(imports) })
         }
         if let backups {
-            jobs.append(
-                .init("backups") {
-                    var schedule = BackupSchedule(every: backupInterval)
-                    schedule.retention = BackupRetention(count: keptBackups)
-                    let folder = BackupFolder(
-                        path: backups,
-                        name: URL(fileURLWithPath: database).deletingPathExtension().lastPathComponent)
-                    let logger = server.logger
-                    try await ScheduledBackups(of: server.catalog.database, in: folder, schedule: schedule) { event in
-                        switch event {
-                        case .made(let backup): logger.info("Backup made", metadata: ["path": "\(backup.path)"])
-                        case .pruned(let old): logger.info("Backups removed", metadata: ["count": "\(old.count)"])
-                        case .failed(let error, let pause): logger.error("Backup failed: \(error); again in \(pause)")
-                        }
-                    }.run()
-                })
+            var schedule = BackupSchedule(every: backupInterval)
+            schedule.retention = BackupRetention(count: keptBackups)
+            let folder = BackupFolder(
+                path: backups, name: URL(fileURLWithPath: database).deletingPathExtension().lastPathComponent)
+            let logger = server.logger
+            let scheduled = try ScheduledBackups(of: server.catalog.database, in: folder, schedule: schedule) { event in
+                switch event {
+                case .made(let backup): logger.info("Backup made", metadata: ["path": "\(backup.path)"])
+                case .pruned(let old): logger.info("Backups removed", metadata: ["count": "\(old.count)"])
+                // The service logs it.
+                case .failed: break
+                }
+            }
+            jobs.append(.init("backups", scheduled))
         }
         return jobs
     }
