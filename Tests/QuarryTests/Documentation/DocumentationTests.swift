@@ -4,13 +4,12 @@ import Testing
 /// Every Swift fence of the README, of `Documentation/` and of the articles is, line for line, in a file of this
 /// folder, or of those of the documents' and the clusters' tests: there it is compiled, and run by a test. A fence that
 /// can't be run starts with `// Package.swift`. The files of "Getting started in a server" need a package of their own,
-/// which `Scripts/follow-getting-started` makes and runs.
+/// which `Scripts/follow-getting-started` makes and runs: other articles may show parts of them.
 @Suite struct DocumentationTests {
     @Test(arguments: try Self.documents().filter { $0 != Self.followedArticle })
     func fencesAreCompiledAndRun(document: String) throws {
-        let samples = try Self.sampleFolders.flatMap { try Self.files(in: $0, suffix: ".swift") }.map { path in
-            try Self.lines(of: path)
-        }
+        let paths = try Self.sampleFolders.flatMap { try Self.files(in: $0, suffix: ".swift") } + [Self.followedArticle]
+        let samples = try paths.map { path in try Self.lines(of: path) }
         for fence in Fence.all(in: try Self.lines(of: document)) where fence.lines.first != "// Package.swift" {
             #expect(
                 samples.contains { fence.stands(in: $0) },
