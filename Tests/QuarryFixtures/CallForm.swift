@@ -19,7 +19,7 @@ extension DatabaseReader {
     ) async throws -> BackupResult {
         switch form {
         case .sync: try await onOwnThread { try self.backup(toFile: path, options: options, progress: progress) }
-        case .async: try await backupAsync(toFile: path, options: options, progress: progress)
+        case .async: try await backup(toFile: path, options: options, progress: progress)
         }
     }
 }

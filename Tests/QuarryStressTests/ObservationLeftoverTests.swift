@@ -149,7 +149,7 @@ struct ObservationLeftoverRun: Sendable {
                 await task.value
             case 4:
                 guard let pool = writer as? DatabasePool else { break }
-                _ = try await pool.makeStableReaderAsync().advance()
+                _ = try await pool.makeStableReader().advance()
             default:
                 let task = Task { for try await _ in observation.values(in: writer) {} }
                 if index.isMultiple(of: 8) { await Task.yield() }

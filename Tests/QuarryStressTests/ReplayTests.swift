@@ -143,7 +143,7 @@ struct ReplayRun: Sendable {
     /// Advances at random: the commits between two states, applied to the first, give the second.
     private func advance(_ pool: DatabasePool, _ index: Int, until end: UInt64) async throws {
         var generator = SeededGenerator(seed: seed, index: 100 + index)
-        let reader = try await pool.makeStableReaderAsync(keys: true, bufferingAtMost: 100_000)
+        let reader = try await pool.makeStableReader(keys: true, bufferingAtMost: 100_000)
         let replica = try DatabaseReplica(of: reader)
         var last = reader.commitNumber.rawValue
         repeat {

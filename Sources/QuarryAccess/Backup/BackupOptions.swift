@@ -6,7 +6,7 @@ import QuarryCore
 /// var options = BackupOptions()
 /// options.bytesPerSecond = 20 << 20
 /// options.check = .integrity
-/// try await dbPool.backupAsync(toFile: "/var/backups/players.sqlite", options: options)
+/// try await dbPool.backup(toFile: "/var/backups/players.sqlite", options: options)
 /// ```
 public struct BackupOptions: Sendable {
     /// The check of the copy before it gets its name.

@@ -52,7 +52,7 @@ extension DatabaseReader {
     /// ```swift
     /// var options = BackupOptions()
     /// options.bytesPerSecond = 20 << 20
-    /// try await dbPool.backupAsync(toFile: "/var/backups/players.sqlite", options: options)
+    /// try await dbPool.backup(toFile: "/var/backups/players.sqlite", options: options)
     /// ```
     ///
     /// A pause for `BackupOptions.bytesPerSecond` suspends the task, and holds no thread. Cancelling the task ends the
@@ -64,7 +64,7 @@ extension DatabaseReader {
     /// - returns: the size, the duration and the number of the commit.
     /// - throws: the errors of `backup(toFile:)`; `CancellationError`.
     @discardableResult
-    public func backupAsync(
+    public func backup(
         toFile path: String, options: BackupOptions = BackupOptions(),
         progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
     ) async throws -> BackupResult {
@@ -88,6 +88,16 @@ extension DatabaseReader {
                 backup.ending.token.cancel()
             }
         }
+    }
+
+    /// Same as `backup(toFile:options:progress:)`, its name until 0.2.0.
+    @available(*, deprecated, renamed: "backup(toFile:options:progress:)")
+    @discardableResult
+    public func backupAsync(
+        toFile path: String, options: BackupOptions = BackupOptions(),
+        progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
+    ) async throws -> BackupResult {
+        try await backup(toFile: path, options: options, progress: progress)
     }
 
     private func backedUpDatabase() throws -> any GroupReader {

@@ -178,11 +178,11 @@ extension DatabasePool {
     /// As `makeStableReader`; opening the connection holds none of Swift's threads.
     ///
     /// ```swift
-    /// let reader = try await dbPool.makeStableReaderAsync()
+    /// let reader = try await dbPool.makeStableReader()
     /// ```
     ///
     /// - throws: the errors of `makeStableReader`; `CancellationError`.
-    public func makeStableReaderAsync(
+    public func makeStableReader(
         keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
     ) async throws -> StableReader {
@@ -194,6 +194,16 @@ extension DatabasePool {
         }
         return StableReader(
             self, connections[0], workers, commits, state, label: label ?? "\(fileID):\(line)")
+    }
+
+    /// Same as `makeStableReader`, its name until 0.2.0.
+    @available(*, deprecated, renamed: "makeStableReader(keys:bufferingAtMost:label:fileID:line:)")
+    public func makeStableReaderAsync(
+        keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) async throws -> StableReader {
+        try await makeStableReader(
+            keys: keys, bufferingAtMost: limit, label: label, fileID: fileID, line: line)
     }
 
     /// Makes several readers of the same state: the last commit before this call. Each advances by itself.

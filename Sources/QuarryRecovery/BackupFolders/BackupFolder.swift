@@ -67,7 +67,7 @@ public struct BackupFolder: Sendable {
         progress: (@Sendable (DatabaseBackupProgress) throws -> Void)? = nil
     ) async throws -> StoredBackup {
         let backup = try await offloaded { try nextBackup() }
-        let result = try await database.backupAsync(toFile: backup.path, options: own(options), progress: progress)
+        let result = try await database.backup(toFile: backup.path, options: own(options), progress: progress)
         return backup.with(byteCount: result.byteCount)
     }
 

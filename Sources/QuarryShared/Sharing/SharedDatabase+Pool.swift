@@ -92,15 +92,15 @@ extension SharedDatabase {
     /// As `makeStableReader`; opening the connection holds none of Swift's threads.
     ///
     /// ```swift
-    /// let reader = try await database.makeStableReaderAsync()
+    /// let reader = try await database.makeStableReader()
     /// ```
     ///
     /// - throws: the errors of `makeStableReader`; `CancellationError`.
-    public func makeStableReaderAsync(
+    public func makeStableReader(
         keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
     ) async throws -> StableReader {
-        try await pool.makeStableReaderAsync(
+        try await pool.makeStableReader(
             keys: keys, bufferingAtMost: limit, label: label, fileID: fileID, line: line)
     }
 

@@ -253,7 +253,7 @@ import Testing
     @Test func snapshots() async throws {
         let pool = try pool(ticking)
         for snapshot in [
-            try pool.makeSnapshot(), try pool.makeSnapshotPool(), try pool.makeStableReader(),
+            try pool.makeSnapshot(), try pool.makeSnapshotPool(), try await pool.makeStableReader(),
             AnyDatabaseReader(try pool.makeSnapshot()),
         ] as [any DatabaseReader] {
             await expectError(.SQLITE_INTERRUPT, "access timeout: it ran longer than 0.25 seconds") {

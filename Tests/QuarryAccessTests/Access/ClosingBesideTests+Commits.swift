@@ -70,7 +70,7 @@ extension ClosingBesideTests {
 
     @Test func waitsOfAClosedStableReaderEnd() async throws {
         let pool = try #require(try open() as? DatabasePool)
-        let stable = try pool.makeStableReader()
+        let stable = try await pool.makeStableReader()
         let next = CommitNumber(rawValue: stable.commitNumber.rawValue + 1)
         let wait = Task { try await stable.advance(to: next) }
         let other = Task { try await pool.waitForCommit(next) }

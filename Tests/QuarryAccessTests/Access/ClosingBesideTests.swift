@@ -322,7 +322,7 @@ import Testing
 
     @Test(arguments: kinds, CallForm.allCases) func restorationsEnd(_ kind: WriterKind, _ form: CallForm) async throws {
         let writer = try openWaiting(kind)
-        try writer.backup(toFile: copy)
+        try await writer.backup(toFile: copy)
         try writer.insertPage()
         try await writer.whileLocked { mayEnd in
             let restoration = Task { try await writer.restore(form, from: copy) }
@@ -393,13 +393,13 @@ import Testing
 
     @Test(arguments: CallForm.allCases) func snapshotsAndStableReadersStay(_ form: CallForm) async throws {
         let pool = try #require(try open() as? DatabasePool)
-        let stable = try pool.makeStableReader()
+        let stable = try await pool.makeStableReader()
         let readers: [any DatabaseReader] = [try pool.makeSnapshot(), try pool.makeSnapshotPool(), stable]
         try pool.insertPage()
         try await close(form, pool, Self.long).value
         for reader in readers { #expect(try rowCount(of: reader) == 40) }
         await expectError(.SQLITE_MISUSE, "Connection is closed") { _ = try await pool.makeSnapshotAsync() }
-        await expectError(.SQLITE_MISUSE, "Connection is closed") { _ = try await pool.makeStableReaderAsync() }
+        await expectError(.SQLITE_MISUSE, "Connection is closed") { _ = try await pool.makeStableReader() }
         await expectError(.SQLITE_MISUSE, "Connection is closed") { _ = try await stable.advance() }
         #expect(try rowCount(of: stable) == 40)
         for reader in readers { try await close(form, reader, Self.long).value }

@@ -25,7 +25,7 @@ import Testing
             switch self {
             case .snapshot: try await pool.makeSnapshotAsync()
             case .snapshotPool: try await pool.makeSnapshotPoolAsync()
-            case .stableReader: try await pool.makeStableReaderAsync()
+            case .stableReader: try await pool.makeStableReader()
             }
         }
     }

@@ -242,7 +242,7 @@ import Testing
         let pool = try #require(own as? DatabasePool)
         // On a busy machine the watch may keep the writer for longer than a reader waits for it, which then guesses.
         pool.core.journal.settlingTime.store(60_000_000_000, ordering: .relaxed)
-        let reader = try await pool.makeStableReaderAsync(keys: true)
+        let reader = try await pool.makeStableReader(keys: true)
         #expect(try await reader.advance().isEmpty)
         for count in 1...20 {
             // Each state has the commits that were returned, and no other.
@@ -261,7 +261,7 @@ import Testing
     @Test func aStableReaderWaitsForNoWrite() async throws {
         let (own, other) = try pair(.pool)
         let pool = try #require(own as? DatabasePool)
-        let reader = try await pool.makeStableReaderAsync()
+        let reader = try await pool.makeStableReader()
         try await reader.advance()
         try await until("the watch") { pool.core.journal.watch?.isWatching ?? false }
         try await other.write { db in try db.insert(1) }

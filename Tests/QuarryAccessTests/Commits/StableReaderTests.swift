@@ -20,7 +20,7 @@ import Testing
     /// YapDatabase's example of snapshot numbers.
     @Test func numbersOfConnections() async throws {
         let pool = try makePool()
-        let (first, second) = (try pool.makeStableReader(), try pool.makeStableReader())
+        let (first, second) = (try await pool.makeStableReader(), try await pool.makeStableReader())
         let start = pool.lastCommitNumber.rawValue
         func numbers() -> [Int] {
             [pool.lastCommitNumber, first.commitNumber, second.commitNumber].map { $0.rawValue - start }
@@ -54,7 +54,7 @@ import Testing
 
     @Test func advancingReturnsTheCommitsInBetween() async throws {
         let pool = try makePool()
-        let reader = try await pool.makeStableReaderAsync(keys: true)
+        let reader = try await pool.makeStableReader(keys: true)
         #expect(try await reader.advance().isEmpty)
         for value in 1...3 { try pool.add(value) }
         #expect(try await reader.read { db in try db.count() } == 0)
@@ -81,7 +81,7 @@ import Testing
             }
         }
         try await until("the write has begun") { begun.isReached }
-        let reader = try await pool.makeStableReaderAsync(keys: true)
+        let reader = try await pool.makeStableReader(keys: true)
         mayCommit.reach()
         try await writing.value
         try pool.add(2)
@@ -113,7 +113,7 @@ import Testing
     /// A reader keeps its state when its pool is closed, and learns of no other.
     @Test func aReaderOfAClosedPoolCannotAdvance() async throws {
         let pool = try makePool()
-        let reader = try pool.makeStableReader()
+        let reader = try await pool.makeStableReader()
         let state = reader.commitNumber
         try pool.add(1)
         let number = pool.lastCommitNumber
@@ -157,7 +157,7 @@ import Testing
     @Test func aConnectionThatStaysInUse() async throws {
         let pool = try makePool()
         let other = try DatabasePool(path: folder.file("a.sqlite"))
-        let reader = try pool.makeStableReader(keys: true)
+        let reader = try await pool.makeStableReader(keys: true)
         pool.core.journal.settlingTime.store(0, ordering: .relaxed)
         let (isInUse, mayEnd) = (Step("the connection is in use"), Step("the access may end"))
         let holder = OwnThread {
@@ -238,7 +238,7 @@ import Testing
             for number in 4..<8 {
                 group.addTask {
                     var generator = SeededGenerator(seed: seed + UInt64(number))
-                    let reader = try await pool.makeStableReaderAsync(keys: true)
+                    let reader = try await pool.makeStableReader(keys: true)
                     func rows() throws -> [Int64: Int] {
                         try reader.read { db in
                             let rows = try Row.fetchAll(db, sql: "SELECT rowid, a FROM t")

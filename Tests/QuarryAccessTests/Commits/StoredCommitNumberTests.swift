@@ -133,7 +133,7 @@ import Testing
                     }
                 }
                 group.addTask {
-                    let reader = try await pool.makeStableReaderAsync()
+                    let reader = try await pool.makeStableReader()
                     var last = reader.commitNumber
                     for _ in 0..<100 {
                         let commits = try await reader.advance()
@@ -162,7 +162,7 @@ import Testing
         try await onOwnThread { try pool.close() }
         let later = try DatabasePool(path: folder.file("db"), configuration: stored)
         var commits = later.commits(bufferingAtMost: 2).makeAsyncIterator()
-        let reader = try await later.makeStableReaderAsync(bufferingAtMost: 2)
+        let reader = try await later.makeStableReader(bufferingAtMost: 2)
         #expect(reader.commitNumber.rawValue == 11)
         for value in 0..<5 { try await later.write { db in try db.insert(value) } }
         let missed = try #require(await commits.next())

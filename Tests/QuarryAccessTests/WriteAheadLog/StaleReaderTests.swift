@@ -93,7 +93,7 @@ import Testing
 
     @Test func staleStableReaderIsEnded() async throws {
         let log = try ending()
-        let reader = try log.pool.makeStableReader(label: "feed")
+        let reader = try await log.pool.makeStableReader(label: "feed")
         try log.write()
         try await look(log)
         #expect(log.endedReaders.map(\.kind) == [.stableReader])
@@ -102,14 +102,14 @@ import Testing
             await expectError(DatabaseError.self) { try await reader.advance() },
         ] { #expect(error?.resultCode == .SQLITE_ABORT && error?.message?.contains("\"feed\"") ?? false) }
         try reader.close()
-        let next = try log.pool.makeStableReader()
+        let next = try await log.pool.makeStableReader()
         #expect(try await next.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM page") } == 1)
     }
 
     /// `advance` makes a stable reader young again.
     @Test func advancingReaderIsNotStale() async throws {
         let log = try LogOfTest { $0.wal.staleReaders = .report(after: 3600) }
-        let reader = try log.pool.makeStableReader()
+        let reader = try await log.pool.makeStableReader()
         try log.write()
         let first = try #require(log.writer.walStatistics?.oldestReader)
         try await reader.advance()
@@ -232,7 +232,7 @@ import Testing
                         }
                     }
                 }
-            case (_, true): _ = try await reader.backupAsync(toFile: target, options: options, progress: progress)
+            case (_, true): _ = try await reader.backup(toFile: target, options: options, progress: progress)
             case (_, false):
                 _ = try await onOwnThread { [options] in
                     try reader.backup(toFile: target, options: options, progress: progress)

@@ -55,7 +55,7 @@ import Testing
         await expectRefusal("a copy over the database") { try queue.backup(to: cluster) }
         await expectRefusal("a copy over the database") { try await cluster.erase() }
         await expectRefusal("a backup, which quarry-node makes") {
-            _ = try cluster.backup(toFile: folder.path + "/copy")
+            _ = try await cluster.backup(toFile: folder.path + "/copy")
         }
         try await queue.vacuum(into: folder.path + "/other")
         await expectRefusal("restoring a backup") { try cluster.restore(from: folder.path + "/other") }

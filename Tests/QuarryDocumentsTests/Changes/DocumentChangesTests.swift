@@ -156,7 +156,7 @@ import Testing
             try store.create(in: db)
             try books.set(db, key: "emma", emma)
         }
-        let reader = try pool.makeStableReader(keys: true)
+        let reader = try await pool.makeStableReader(keys: true)
         try await pool.write { db in _ = try books.replaceMetadata(db, key: "emma", Reading(page: 5)) }
         try await pool.write { db in try books.set(db, key: "typee", typee) }
         #expect(try await reader.read { db in try books.getMetadata(db, key: "emma") } == nil)

@@ -119,7 +119,7 @@ import Testing
         let folder = try TemporaryFolder(isFast: true)
         let dbPool = try DatabasePool(path: folder.file("a.sqlite"))
         try await dbPool.write { db in try store.create(in: db) }
-        let reader = try dbPool.makeStableReader(keys: true)
+        let reader = try await dbPool.makeStableReader(keys: true)
         let hasSeenCommit = Recorded(false)
         let observer = Task {
             for await commit in dbPool.commits(keys: true) {
@@ -188,7 +188,7 @@ import Testing
         #expect(shelf.database.path == dbPool.path)
         try await dbPool.flush()
         try await until("no access waits") { dbPool.pendingWriteCount == 0 && dbPool.pendingReadCount == 0 }
-        let reader = try dbPool.makeStableReader(keys: true)
+        let reader = try await dbPool.makeStableReader(keys: true)
         try await dbPool.write { db in try books.set(db, key: "last", emma) }
         let last = try await reader.advance()
         try reader.close()
@@ -206,9 +206,7 @@ import Testing
         }
         try await dbPool.vacuum()
         let path = folder.file("b.sqlite")
-        try dbPool.backup(toFile: path)
-        try FileManager.default.removeItem(atPath: path)
-        try await dbPool.backupAsync(toFile: path)
+        try await dbPool.backup(toFile: path)
         #expect(try await DatabaseQueue(path: path).read { db in try books.get(db, key: "emma") } == emma)
     }
 

@@ -194,7 +194,7 @@ import Testing
                 withUnsafeCurrentTask { $0?.cancel() }
                 return 0
             }
-            let task = Task { [options] in try await writer.backupAsync(toFile: path, options: options) }
+            let task = Task { [options] in try await writer.backup(toFile: path, options: options) }
             let result = await task.result
             guard calls.made.value.count >= nth else { break }
             switch result {
@@ -219,7 +219,7 @@ import Testing
         for nth in 1...6 {
             let count = Recorded(0)
             let task = Task {
-                try await writer.backupAsync(toFile: path, options: options(isCompact: false)) { _ in
+                try await writer.backup(toFile: path, options: options(isCompact: false)) { _ in
                     if count.update({ count in
                         count += 1
                         return count
@@ -232,14 +232,14 @@ import Testing
             #expect(count.value == nth)
             #expect(try target.names == [])
         }
-        try await writer.backupAsync(toFile: path)
+        try await writer.backup(toFile: path)
     }
 
     /// Cancelled before, while it waits for the connection, and while the restored content waits for a reader.
     @Test func cancelledWaits() async throws {
         let queue = try DatabaseQueue(path: folder.file("db"))
         try queue.makePages(5)
-        try await queue.backupAsync(toFile: path)
+        try await queue.backup(toFile: path)
         let mayEnd = Step("the access may end")
         let runs = Step("an access runs")
         let access = OwnThread {
@@ -249,7 +249,7 @@ import Testing
             }
         }
         try await runs.reached()
-        let backup = Task { try await queue.backupAsync(toFile: target.file("b")) }
+        let backup = Task { try await queue.backup(toFile: target.file("b")) }
         let restore = Task { try await queue.restore(from: path) }
         try await until("both wait") { queue.runner.group.waiterCount == 2 }
         backup.cancel()
@@ -261,7 +261,7 @@ import Testing
         #expect(try target.names == ["copy"])
         let dead = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await queue.backupAsync(toFile: target.file("b"))
+            try await queue.backup(toFile: target.file("b"))
         }
         await #expect(throws: CancellationError.self) { try await dead.value }
         #expect(try rowCount(of: queue) == 5)
@@ -277,7 +277,7 @@ import Testing
         }
         let writer = try kind.make(folder, configuration)
         try writer.makePages(5)
-        try writer.backup(toFile: path)
+        try await writer.backup(toFile: path)
         try writer.insertPage()
         let synchronous = try writer.writeHere { db in try db.synchronousMode() }
         let other = try DatabaseQueue(path: writer.path)

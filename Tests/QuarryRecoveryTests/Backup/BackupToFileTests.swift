@@ -112,7 +112,7 @@ import Testing
         let pool = try DatabasePool(path: folder.file("db"))
         try pool.makePages(50)
         let before = try contents(of: pool)
-        let stable = try pool.makeStableReader()
+        let stable = try await pool.makeStableReader()
         let readers: [any DatabaseReader] = [
             try pool.makeSnapshot(), try pool.makeSnapshotPool(), stable, AnyDatabaseReader(try pool.makeSnapshot()),
         ]
@@ -128,7 +128,7 @@ import Testing
     @Test func ofSharedMemoryWhileOthersWrite() async throws {
         let queue = try DatabaseQueue(named: "backup-\(UUID())")
         try queue.makePages(20)
-        let result = try await queue.backupAsync(toFile: path)
+        let result = try await queue.backup(toFile: path)
         #expect(try contents(ofFile: path) == contents(of: queue))
         #expect(result.pageCount > 20)
     }
@@ -140,7 +140,7 @@ import Testing
             let writer = try kind.make(folder, configuration)
             try writer.makePages(3)
             let file = target.file(kind.rawValue)
-            let result = try writer.backup(toFile: file)
+            let result = try await writer.backup(toFile: file)
             #expect(result.commitNumber == writer.lastCommitNumber && result.commitNumber! > CommitNumber(rawValue: 0))
             let copy = try DatabaseQueue(path: file, configuration: configuration)
             #expect(copy.lastCommitNumber == writer.lastCommitNumber)
@@ -321,7 +321,7 @@ import Testing
     @Test(arguments: CallForm.allCases) func replacingTheContentEndsTheBackupOfAQueue(form: CallForm) async throws {
         let queue = try DatabaseQueue(path: folder.file("queue"))
         try queue.makePages(20)
-        try queue.backup(toFile: target.file("first"))
+        try await queue.backup(toFile: target.file("first"))
         var options = BackupOptions()
         options.pagesPerStep = 5
         let error = await expectError(.SQLITE_ABORT) {
@@ -329,7 +329,7 @@ import Testing
         }
         #expect(error?.message?.contains("its content replaced") == true)
         #expect(try target.names == ["first"])
-        #expect(try queue.backup(toFile: path, options: options).pageCount > 20)
+        #expect(try await queue.backup(toFile: path, options: options).pageCount > 20)
     }
 
     @Test func readOnlyDatabases() throws {

@@ -179,7 +179,7 @@ import Testing
         let pool = try DatabasePool(path: folder.file("db"))
         try pool.makePages(60)
         let before = try contents(of: pool)
-        let readers: [any DatabaseReader] = [try pool.makeSnapshot(), try pool.makeStableReader()]
+        let readers: [any DatabaseReader] = [try pool.makeSnapshot(), try await pool.makeStableReader()]
         try pool.insertPage()
         var options = BackupOptions()
         options.pagesPerStep = 20

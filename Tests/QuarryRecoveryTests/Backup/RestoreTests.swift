@@ -137,7 +137,7 @@ import Testing
         try pool.makePages(3)
         let snapshot = try pool.makeSnapshot()
         let snapshots = try pool.makeSnapshotPool()
-        let stable = try pool.makeStableReader()
+        let stable = try await pool.makeStableReader()
         let before = try contents(of: snapshot)
         try await pool.restore(from: source)
         #expect(try contents(of: pool) == contents(ofFile: source))

@@ -50,7 +50,7 @@ import Testing
                 group.addTask { [options] in
                     for round in 0..<5 {
                         try await Self.insert(database, 2 * round)
-                        try await database.backupAsync(toFile: backup, options: options)
+                        try await database.backup(toFile: backup, options: options)
                         let saved = try await Self.values(database)
                         try await Self.insert(database, 2 * round + 1)
                         if number.isMultiple(of: 2) {
@@ -76,7 +76,7 @@ import Testing
         let (a, b) = (try directory.database(named: "a"), try directory.database(named: "b"))
         let backup = folder.file("backup")
         try await Self.insert(a, 1)
-        try await a.backupAsync(toFile: backup)
+        try await a.backup(toFile: backup)
         try await Self.insert(a, 2)
         let seen = Recorded<[Int]>([])
         let cancellable = ValueObservation.tracking { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t")! }

@@ -181,7 +181,7 @@ import Testing
             try a.pool.makeStableReader().read { _ in try Self.insert(b, 2) }
             try a.backup(toFile: folder.file("copy")) { _ in _ = try Self.values(b) }
         }
-        try await a.backupAsync(toFile: folder.file("copy2")) { _ in _ = try Self.values(b) }
+        try await a.backup(toFile: folder.file("copy2")) { _ in _ = try Self.values(b) }
         #expect(try await onOwnThread { try Self.values(b) } == [1, 2])
     }
 

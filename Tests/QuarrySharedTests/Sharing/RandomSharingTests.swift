@@ -202,7 +202,7 @@ private final class RandomSharing: Sendable {
     private func restore(_ number: Int, _ database: SharedDatabase, _ row: String) async throws {
         let backup = folder.file("backup-\(row)")
         let start = history.withLock { $0.tick() }
-        try await database.backupAsync(toFile: backup)
+        try await database.backup(toFile: backup)
         let backupEnd = history.withLock { $0.tick() }
         // Other tasks write, close and move the database meanwhile.
         try await database.restore(from: backup)

@@ -18,7 +18,7 @@ private protocol PoolMethods: DatabaseWriter {
     func makeStableReader(
         keys: Bool, bufferingAtMost limit: Int, label: String?, fileID: StaticString, line: UInt
     ) throws -> StableReader
-    func makeStableReaderAsync(
+    func makeStableReader(
         keys: Bool, bufferingAtMost limit: Int, label: String?, fileID: StaticString, line: UInt
     ) async throws -> StableReader
     func makeStableReaders(
@@ -133,8 +133,8 @@ extension SharedDatabase: PoolMethods {}
         var readers = try database.makeStableReaders(
             count: 2, keys: false, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line)
         readers += [
-            try database.makeStableReader(keys: true, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line),
-            try await database.makeStableReaderAsync(
+            try await database.makeStableReader(keys: true, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line),
+            try await database.makeStableReader(
                 keys: true, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line),
         ]
         try closeIf(kind, database)
@@ -223,9 +223,9 @@ extension SharedDatabase: PoolMethods {}
         let database = SharedDatabase(path: folder.file("a.sqlite"))
         try database.makeTable(1)
         try database.close()
-        try database.backup(toFile: folder.file("1.sqlite"))
+        try await database.backup(toFile: folder.file("1.sqlite"))
         try await database.closeAsync()
-        try await database.backupAsync(toFile: folder.file("2.sqlite"))
+        try await database.backup(toFile: folder.file("2.sqlite"))
         let other = SharedDatabase(path: folder.file("b.sqlite"))
         try database.backup(to: other)
         #expect(try await other.read { db in try db.values() } == [1])

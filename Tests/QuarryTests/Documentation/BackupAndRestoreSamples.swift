@@ -17,7 +17,7 @@ import Testing
 
     /// Compiled, not run: the folder is that of a server.
     private func first() async throws {
-        let backup = try await dbPool.backupAsync(toFile: "/var/backups/players.sqlite")
+        let backup = try await dbPool.backup(toFile: "/var/backups/players.sqlite")
         print("\(backup.byteCount) bytes in \(backup.duration)")
     }
 
@@ -48,7 +48,7 @@ import Testing
         options.check = .integrity  // also compares indexes with their tables
         options.compact = true  // VACUUM INTO
         options.replacesExisting = true
-        try await dbPool.backupAsync(toFile: path, options: options) { progress in
+        try await dbPool.backup(toFile: path, options: options) { progress in
             print("\(progress.completedPageCount) of \(progress.totalPageCount) pages")
         }
 

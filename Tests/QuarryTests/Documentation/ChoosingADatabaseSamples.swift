@@ -34,7 +34,7 @@ import Testing
         let shared = SharedDatabase(path: sharedPath)
         let tenants = try DatabaseDirectory(path: folderPath, maximumOpenCount: 100)
         let snapshot = try await dbPool.makeSnapshotAsync(label: "monthly report")
-        let stableReader = try dbPool.makeStableReader()
+        let stableReader = try await dbPool.makeStableReader()
 
         let acme = try tenants.database(named: "acme")
         let empty: [any DatabaseWriter] = [dbQueue, inMemory, named, shared, acme]

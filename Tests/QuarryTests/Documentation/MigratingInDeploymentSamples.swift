@@ -218,7 +218,7 @@ import Testing
         let backupPath = folder.file("before-3.sqlite")
         let dbPool = try await open(release: 2, Release2.migrator)
         let migrator = Self.release3
-        try await dbPool.backupAsync(toFile: backupPath)
+        try await dbPool.backup(toFile: backupPath)
         try await migrator.migrate(dbPool) { _ in }
 
         try await dbPool.restore(from: backupPath)

@@ -432,7 +432,7 @@ import Testing
         policy.allowTable("t")
         var readers: [any DatabaseReader] = [writer, AnyDatabaseReader(writer)]
         if let pool = writer as? DatabasePool {
-            readers += [try pool.makeSnapshot(), try pool.makeSnapshotPool(), try pool.makeStableReader()]
+            readers += [try pool.makeSnapshot(), try pool.makeSnapshotPool(), try await pool.makeStableReader()]
         }
         for reader in readers {
             let expected = UntrustedSQLResult(columns: ["a"], rows: [[2.databaseValue]])

@@ -86,7 +86,7 @@ struct DatabaseCopy: Sendable {
         var options = BackupOptions()
         options.replacesExisting = replacesExisting
         return try await make(showing: line) { [options] progress in
-            let backup = try await database.backupAsync(toFile: path, options: options, progress: progress)
+            let backup = try await database.backup(toFile: path, options: options, progress: progress)
             return (backup.path, backup.byteCount)
         }
     }
