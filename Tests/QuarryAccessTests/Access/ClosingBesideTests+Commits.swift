@@ -52,7 +52,7 @@ extension ClosingBesideTests {
         var waits = [Task { try await writer.waitForCommit(next) }]
         var readers: [any DatabaseReader] = []
         if let pool = writer as? DatabasePool {
-            let (snapshot, stable) = (try pool.makeSnapshot(), try pool.makeStableReader())
+            let (snapshot, stable) = (try pool.makeSnapshot(), try await pool.makeStableReader())
             waits.append(Task { try await snapshot.waitForCommit(next) })
             waits.append(Task { _ = try await stable.advance(to: next) })
             readers = [snapshot, stable]

@@ -340,7 +340,7 @@ import Testing
         _ kind: WriterKind, _ form: CallForm
     ) async throws {
         let writer = try openWaiting(kind)
-        try writer.backup(toFile: copy)
+        try await writer.backup(toFile: copy)
         try writer.insertPage()
         try await writer.whileLocked { _ in
             let restoration = Task { try await writer.restore(form, from: copy) }

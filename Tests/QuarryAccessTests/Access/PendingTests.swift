@@ -71,7 +71,7 @@ import Testing
         try await first.value
         try await second.value
         let copy = folder.file("copy")
-        try writer.backup(toFile: copy) { progress in
+        try await writer.backup(toFile: copy) { progress in
             if !progress.isCompleted { #expect(writer.runningWork.contains("the backup of shop to \(copy)")) }
         }
         #expect(writer.runningWork == [])

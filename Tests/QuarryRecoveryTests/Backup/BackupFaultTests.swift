@@ -138,10 +138,10 @@ import Testing
         configuration.persistentReadOnlyConnections = true
         let writer = try kind.make(folder, configuration)
         try writer.makePages(5)
-        try writer.backup(toFile: path)
+        try await writer.backup(toFile: path)
         try writer.insertPage()
         let (bytes, before) = (try target.bytes, try contents(of: writer))
-        try writer.backup(toFile: target.file("before"))
+        try await writer.backup(toFile: target.file("before"))
         let restored = try contents(ofFile: path)
         try await writer.restore(from: target.file("before"))
         let descriptors = try folder.openFiles

@@ -156,7 +156,7 @@ import Testing
         configuration.commitNumbers = .stored
         let writer = try kind.make(folder, configuration)
         try writer.makePages(3)
-        try writer.backup(toFile: source)
+        try await writer.backup(toFile: source)
         for _ in 0..<10 { try writer.insertPage() }
         let last = writer.lastCommitNumber
         let bytes = try Data(contentsOf: URL(fileURLWithPath: source))

@@ -133,7 +133,8 @@ extension SharedDatabase: PoolMethods {}
         var readers = try database.makeStableReaders(
             count: 2, keys: false, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line)
         readers += [
-            try await database.makeStableReader(keys: true, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line),
+            try await database.makeStableReader(
+                keys: true, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line),
             try await database.makeStableReader(
                 keys: true, bufferingAtMost: 100, label: nil, fileID: #fileID, line: #line),
         ]
