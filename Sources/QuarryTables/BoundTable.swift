@@ -159,6 +159,6 @@ extension Database {
     fileprivate func checkExistence(_ name: String) throws {
         if try tableExists(name) { return }
         if try viewExists(name) { return }
-        throw DatabaseError(message: "no such table: \(name)")
+        throw noSuchTable(name)
     }
 }

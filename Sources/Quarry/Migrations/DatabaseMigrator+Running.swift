@@ -192,6 +192,8 @@ extension DatabaseMigrator {
                 let now = try history.identifiers()
                 guard now != applied else { throw error(afterBusy: migration) }
                 applied = now
+            } catch let error as DatabaseError {
+                throw error.with(circumstances: " - in migration \(String(reflecting: migration.identifier))")
             }
         }
     }

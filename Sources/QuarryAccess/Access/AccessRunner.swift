@@ -53,7 +53,9 @@ package final class AccessRunner: Sendable {
         }
         try request.checkHasTime()
         // Checked before the wait for this group's connection, whose access may wait for a connection of this thread.
-        if let barrier = request.barrier, barrier.ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+        if let barrier = request.barrier, barrier.ownedConnection != nil {
+            throw DatabaseError.reentrantAccess(barrier.name)
+        }
         let lease = try group.lease(request.origin, request.trace, until: request.deadline)
         if let barrier = request.barrier {
             try group.beginBarrier(of: barrier, for: lease, request.origin, request.trace)

@@ -360,6 +360,7 @@ extension Configuration {
         var options = ConnectionOptions()
         options.label = label
         options.readonly = readonly
+        options.isOfReadonlyDatabase = self.readonly
         options.foreignKeysEnabled = foreignKeysEnabled
         options.acceptsDoubleQuotedStringLiterals = acceptsDoubleQuotedStringLiterals
         options.publicStatementArguments = publicStatementArguments

@@ -104,8 +104,8 @@ extension ConnectionGroup {
     func checkIsOpen() throws {
         switch state.withLock({ $0.machine.phase }) {
         case .open: break
-        case .draining, .ending: throw DatabaseError.connectionIsClosing()
-        case .closed: throw DatabaseError.connectionIsClosed()
+        case .draining, .ending: throw DatabaseError.connectionIsClosing(name)
+        case .closed: throw DatabaseError.connectionIsClosed(name)
         }
     }
 }

@@ -12,9 +12,9 @@ extension ConnectionGroup {
     func error(_ refusal: Machine.Refusal) -> DatabaseError {
         switch refusal {
         case .closed:
-            DatabaseError.connectionIsClosed()
+            DatabaseError.connectionIsClosed(name)
         case .closing:
-            DatabaseError.connectionIsClosing()
+            DatabaseError.connectionIsClosing(name)
         case .gracePeriodEnded:
             DatabaseError.misuse("Connection is closing: its grace period ended while the access waited for \(name)")
         case .tooManyWaiters(let count):
@@ -42,7 +42,8 @@ extension ConnectionGroup {
 }
 
 extension DatabaseError {
-    static func connectionIsClosing() -> DatabaseError {
-        DatabaseError.misuse("Connection is closing")
+    /// - parameter name: the connection in messages.
+    static func connectionIsClosing(_ name: String) -> DatabaseError {
+        DatabaseError.misuse("Connection is closing").with(circumstances: ": \(name)")
     }
 }

@@ -44,7 +44,7 @@ extension ConnectionGroup {
     }
 
     private func checkMayWaitForAll() throws {
-        if ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+        if ownedConnection != nil { throw DatabaseError.reentrantAccess(name) }
         try checkIsOutsideWindow()
     }
 

@@ -126,7 +126,7 @@ package final class ConnectionGroup: Sendable {
         if origin == .continuation {
             // A continued write takes its turn, even if a connection was just released: others wait for it. A thread
             // that already has a connection would wait forever.
-            if ownedConnection != nil { throw DatabaseError.reentrantAccess() }
+            if ownedConnection != nil { throw DatabaseError.reentrantAccess(name) }
         } else {
             // Most accesses take less time than falling asleep and waking up.
             for _ in 0..<Self.spinCount {
@@ -152,11 +152,11 @@ package final class ConnectionGroup: Sendable {
             // A connection that this thread has would never come back while the thread waits, and its own barrier would
             // never end.
             for connection in state.contents.pointee.connections {
-                if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess() }
+                if let connection, connection.database.isOwned { throw DatabaseError.reentrantAccess(name) }
             }
             switch state.contents.pointee.barrier {
             case .unknown: break
-            case .access(let holder, _): if holder.database.isOwned { throw DatabaseError.reentrantAccess() }
+            case .access(let holder, _): if holder.database.isOwned { throw DatabaseError.reentrantAccess(name) }
             case .window(let thread), .gate(let thread):
                 if thread == Database.currentThread { throw DatabaseError.accessOfClosedDatabase(name) }
             }

@@ -95,7 +95,10 @@ extension Database {
                 let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL")
                 guard mode == "wal" else {
                     throw DatabaseError(message: "could not activate WAL Mode at path: \(path)")
-                        .with(circumstances: " (its journal mode is \(mode ?? "unknown"))")
+                        .with(
+                            circumstances: mode == "memory"
+                                ? ": a pool needs a file. Use DatabaseQueue() for a database in memory"
+                                : " (its journal mode is \(mode ?? "unknown"))")
                 }
                 return try openLog()
             } catch DatabaseError.SQLITE_BUSY where clock.now < end {

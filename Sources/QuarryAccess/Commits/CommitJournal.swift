@@ -410,7 +410,7 @@ package final class CommitJournal: DatabasePart {
         switch end {
         case .commit: break
         case .cancellation: throw CancellationError()
-        case .closing: throw DatabaseError.connectionIsClosed()
+        case .closing: throw DatabaseError.connectionIsClosed(database.readers.group.name)
         }
     }
 

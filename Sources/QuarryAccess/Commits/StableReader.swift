@@ -85,7 +85,7 @@ public final class StableReader: PinnedReader {
 
     private func move(_ db: Database) throws -> [DatabaseCommit] {
         // A closed pool has no commits to tell.
-        if learnsOfNoCommit { throw DatabaseError.connectionIsClosed() }
+        if learnsOfNoCommit { throw DatabaseError.connectionIsClosed(readers.group.name) }
         // SQL may have ended the transaction: then the state is lost already.
         try? db.finishRead {}
         let journal = commits.journal

@@ -99,7 +99,8 @@ final class ObservationBroker: DatabasePart {
             let ended = state.running.values.filter { $0.record.resources?.reader === reader }
             return ended.compactMap { observation in
                 guard observation.record.machine.databaseDidClose() else { return nil }
-                return (observation, detach(observation, from: &state), DatabaseError.connectionIsClosed())
+                let error = DatabaseError.connectionIsClosed(reader.readers.group.name)
+                return (observation, detach(observation, from: &state), error)
             }
         }
         perform(work)
@@ -349,7 +350,8 @@ final class ObservationBroker: DatabasePart {
         var work = Work()
         work.failures = state.withLock { state in
             guard observation.record.machine.valueWasHandedOver() else { return [] }
-            return [(observation, detach(observation, from: &state), DatabaseError.connectionIsClosed())]
+            let error = DatabaseError.connectionIsClosed(observation.record.resources?.reader.readers.group.name)
+            return [(observation, detach(observation, from: &state), error)]
         }
         perform(work)
     }

@@ -8,7 +8,8 @@ extension ShadowRoute {
         if session.isReader, statement.mayChange {
             throw db.traced(
                 DatabaseError(
-                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql))
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql
+                ).with(circumstances: db.hintOfReadOnly))
         }
         do {
             try rebuildIfStale(db)

@@ -173,7 +173,7 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     /// - returns: an error that another thread has left.
     func take() throws(DatabaseError) -> (any Error)? {
         // The lease of the connection (a lock) orders this after all accesses of the last owner.
-        guard !isClosed else { throw refusal ?? .connectionIsClosed() }
+        guard !isClosed else { throw refusal ?? .connectionIsClosed(database?.description) }
         owner.store(Self.currentThread, ordering: .relaxed)
         return hasDeferred.load(ordering: .acquiring) ? releaseDeferred() : nil
     }
@@ -262,7 +262,9 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     private func accessError() -> DatabaseError {
         let owner = owner.load(ordering: .relaxed)
         if let borrower = Borrower(rawValue: owner) { return borrower.refusal }
-        if owner == Self.closed || database == nil { return refusal ?? .connectionIsClosed() }
+        if owner == Self.closed || database == nil {
+            return refusal ?? .connectionIsClosed(database?.description)
+        }
         return owner == 0 ? .outsideAccess() : .wrongThread()
     }
 

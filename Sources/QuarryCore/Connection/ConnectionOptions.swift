@@ -2,6 +2,8 @@
 package struct ConnectionOptions: Sendable {
     package var label: String?
     package var readonly = false
+    /// Whether no connection of the database may write, and not only this one.
+    package var isOfReadonlyDatabase = false
     package var foreignKeysEnabled = true
     package var acceptsDoubleQuotedStringLiterals = false
     package var publicStatementArguments = false

@@ -10,7 +10,8 @@ extension Database {
             // SQLite finds out late that it can't leave WAL mode. Nothing is wrong with the disk.
             return traced(
                 DatabaseError(
-                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql),
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql
+                ).with(circumstances: hintOfReadOnly),
                 statement)
         }
         return error(code, sql: statement.sql, arguments: statement.arguments, statement: statement)
@@ -45,16 +46,20 @@ extension Database {
         }
         // The other end has waited, without a look at the deadlines.
         if route != nil { noteDeadline() }
+        var hint: String?
         if isInterruption || primary == .SQLITE_BUSY,
             let error = clocks.deadlines.takeError(isInterruption: isInterruption)
         {
             (resultCode, message) = (error.extendedResultCode, error.message ?? message)
         } else if let tokenizerFailure {
             message = tokenizerFailure.message
+        } else {
+            hint = self.hint(resultCode, message, sql: sql)
         }
-        let error = DatabaseError(
+        var error = DatabaseError(
             resultCode: resultCode, message: message, sql: sql, arguments: arguments,
             publicStatementArguments: options.publicStatementArguments)
+        if let hint { error = error.with(circumstances: hint) }
         noteCorruption(error)
         return traced(error, statement)
     }
@@ -75,9 +80,11 @@ extension Database {
     package func abortedTransactionError(sql: String? = nil) -> DatabaseError {
         // A program that has caught the error of the loss is to learn that it may try again.
         let loss = route?.loss
-        return DatabaseError(
+        let error = DatabaseError(
             resultCode: loss?.extendedResultCode ?? .SQLITE_ABORT,
             message: "Transaction was aborted" + (loss?.message.map { ": \($0)" } ?? ""), sql: sql)
+        guard loss == nil, let end = openTransaction.state.end else { return error }
+        return error.with(circumstances: ": \(end)")
     }
 }
 

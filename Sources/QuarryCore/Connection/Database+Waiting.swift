@@ -1,6 +1,9 @@
 /// The busy handler's knowledge of the current wait.
 struct BusyState {
     var start: UInt64 = 0
+
+    /// The number of statements that had begun when a wait last reached its limit.
+    var endedInVain = -1
 }
 
 extension Database {
@@ -18,7 +21,11 @@ extension Database {
                 let now = clock.now
                 if tries == 0 { clocks.busy.start = now }
                 let waited = Double(now - clocks.busy.start) * 1e-9
-                guard waited < seconds, mayWait else { return false }
+                guard waited < seconds else {
+                    clocks.busy.endedInVain = lifetime.counters.runStatements.value
+                    return false
+                }
+                guard mayWait else { return false }
                 // 1, 2, 4, 8, 10, 10… milliseconds
                 let milliseconds = min(10, 1 << min(tries, 4))
                 lifetime.counters.busyRetries.increment()

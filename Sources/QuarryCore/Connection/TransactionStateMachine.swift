@@ -49,6 +49,14 @@ struct TransactionStateMachine: Equatable {
     /// A wrapper ends its transaction, or has found it ended.
     mutating func wrapperWillEnd() { isWrapped = false }
 
+    /// The way in which the wrapper's transaction has ended inside it, for messages; nil if no statement has told.
+    var end: String? {
+        if isInside || !isWrapped { return nil }
+        if wasCommitted { return "its closure has committed it. Remove the COMMIT: the end of the closure commits" }
+        if wasLeft { return "its closure has rolled it back. Throw an error, or use a savepoint, instead of ROLLBACK" }
+        return "SQLite has rolled it back, after an error, or by ROLLBACK of a conflict clause or a trigger"
+    }
+
     /// Allows statements to run for a while, even if a wrapper depends on a transaction that has ended.
     ///
     /// - returns: the argument for `restoreWrapper`.

@@ -171,8 +171,11 @@ extension DatabaseError {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql, arguments: arguments)
     }
 
-    package static func reentrantAccess() -> DatabaseError {
-        misuse("Database methods are not reentrant.")
+    /// - parameter name: the connection that the thread has, in messages: `the writer of players.sqlite`.
+    package static func reentrantAccess(_ name: String) -> DatabaseError {
+        misuse("Database methods are not reentrant.").with(
+            circumstances:
+                " This thread already has \(name): pass its db to functions instead of using the database in them.")
     }
 
     package static func wrongThread() -> DatabaseError {
@@ -187,7 +190,9 @@ extension DatabaseError {
         misuse("a database can't be backed up to itself")
     }
 
-    package static func connectionIsClosed() -> DatabaseError {
-        misuse("Connection is closed")
+    /// - parameter name: the connection in messages, if it is known.
+    package static func connectionIsClosed(_ name: String? = nil) -> DatabaseError {
+        let error = misuse("Connection is closed")
+        return name.map { error.with(circumstances: ": \($0)") } ?? error
     }
 }

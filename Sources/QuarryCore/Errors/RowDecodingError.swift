@@ -20,8 +20,19 @@ public struct RowDecodingError: Error, Sendable {
     ///
     /// - parameter value: the value, as `Row.shown` describes it.
     static func mismatch(_ type: Any.Type, value: String, place: Place) -> RowDecodingError {
-        RowDecodingError("could not decode \(type) from database value \(value)", place)
+        let problem = value == "NULL" ? nil : rawValueProblem(type)
+        return RowDecodingError(
+            "could not decode \(type) from database value \(value)\(problem.map { ": \($0)" } ?? "")", place)
     }
+
+    /// The reason why a type with raw values has no value; nil for other types.
+    package static func rawValueProblem(_ type: Any.Type) -> String? {
+        let type = (type as? any OptionalValue.Type)?.wrapped ?? type
+        return type is any RawRepresentable.Type ? "no value of \(type) has this raw value" : nil
+    }
+
+    /// The same error, with a hint at its end.
+    package func adding(hint: String) -> RowDecodingError { RowDecodingError(description + hint, Place()) }
 
     /// A missing column.
     static func columnNotFound(_ name: String, place: Place) -> RowDecodingError {

@@ -90,7 +90,8 @@ extension Database {
         try checkIsLocal("\(method)")
         if writes, isReadOnly {
             throw DatabaseError(
-                resultCode: .SQLITE_READONLY, message: "\(operation()): attempt to write a readonly database")
+                resultCode: .SQLITE_READONLY, message: "\(operation()): attempt to write a readonly database"
+            ).with(circumstances: hintOfReadOnly)
         }
         try checkGoesOn()
         try checkTransactionIsOpen()

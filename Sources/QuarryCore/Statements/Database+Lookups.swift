@@ -53,6 +53,11 @@ extension Database {
         }
     }
 
+    /// Prepares SQL that can't be prepared, so that its error is the last one of the connection again.
+    func restoreError(ofSQL sql: String) {
+        unnoted { _ = prepareAlone(sql) { _ in Attempt<Void>.answer(()) } }
+    }
+
     private enum Attempt<T> {
         case answer(T)
         /// An error code of SQLite.

@@ -24,7 +24,7 @@ struct ArgumentCursor {
         var values: [DatabaseValue] = []
         values.reserveCapacity(count)
         var place = -1
-        for name in statement.parameterNames {
+        for (index, name) in statement.parameterNames.enumerated() {
             if let name, let value = arguments.namedValue(name, after: &place) {
                 values.append(value)
             } else if position < arguments.values.count {
@@ -33,7 +33,10 @@ struct ArgumentCursor {
             } else if let name {
                 throw .misuse("missing statement argument: \(name)", sql: statement.sql)
             } else {
-                throw wrongNumber(statement.sql)
+                let missing = statement.parameterNames[index...].count { name in
+                    name.map { arguments.namedValue($0, after: &place) == nil } ?? true
+                }
+                throw wrongNumber(expected: position + missing, statement.sql)
             }
         }
         return values
@@ -41,10 +44,11 @@ struct ArgumentCursor {
 
     /// Throws if positional arguments are left over.
     func finish(sql: String) throws(DatabaseError) {
-        if position < arguments.values.count { throw wrongNumber(sql) }
+        if position < arguments.values.count { throw wrongNumber(expected: position, sql) }
     }
 
-    private func wrongNumber(_ sql: String) -> DatabaseError {
+    private func wrongNumber(expected: Int, _ sql: String) -> DatabaseError {
         .misuse("wrong number of statement arguments: \(arguments.values.count)", sql: sql)
+            .with(circumstances: " given, \(expected) expected")
     }
 }

@@ -217,7 +217,8 @@ extension Database {
         if options.readonly || asksForJournalMode(statement) { return }
         if let writeRefusal { throw writeRefusal.with(sql: statement.sql) }
         throw DatabaseError(
-            resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql)
+            resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database", sql: statement.sql
+        ).with(circumstances: hintOfReadOnly)
     }
 
     @inline(never)

@@ -6,7 +6,7 @@
 // half a microsecond, counts as no change of `sqlite3_changes`, and reaches no observer. An UPDATE would take four.
 
 extension Database {
-    private static let commitNumberTable = "grdb_commit_number"
+    static let commitNumberTable = "grdb_commit_number"
 
     /// Keeps the number of the last commit in the file from now on. Creates its table if it is missing.
     ///

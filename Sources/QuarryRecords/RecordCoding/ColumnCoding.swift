@@ -89,15 +89,6 @@ extension RecordEncodingStrategies {
     }
 }
 
-/// An optional of any type.
-package protocol OptionalValue {
-    static var wrapped: Any.Type { get }
-}
-
-extension Optional: OptionalValue {
-    package static var wrapped: Any.Type { Wrapped.self }
-}
-
 extension Sequence<UInt8> {
     /// Whether these bytes are the JSON of an object or a list: the first byte that is no space tells.
     ///

@@ -342,13 +342,15 @@ final class DecodingSession: CodingSession {
             return try decodeLists(lists, as: type, list, parent, key)
         }
         guard !(type is any DatabaseValueConvertible.Type) else { throw columnNotFound(key) }
-        guard lists == nil, rootKey == nil || rootKey == key.stringValue else { throw keyNotFound(key) }
+        guard lists == nil, rootKey == nil || rootKey == key.stringValue else {
+            throw keyNotFound(key, isList: lists != nil)
+        }
         rootKey = key.stringValue
         hasParts = true
         do {
             return try decode(type, from: try row(), at: key, replacesKey: true)
         } catch {
-            throw error.isOfRow ? error : columnNotFound(key)
+            throw failure(error, ofRowReplacing: key)
         }
     }
 

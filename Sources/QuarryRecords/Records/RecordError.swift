@@ -15,7 +15,7 @@ public enum RecordError: Error, Sendable {
 }
 
 extension RecordError: CustomStringConvertible {
-    /// `Key not found in table player: [id:1]`
+    /// `Key not found in table player: [id:1]`; with the cure for a record that has no id yet.
     ///
     /// Numbers are shown: they are ids, which a log needs. A text or blob may be private, such as a name or an address,
     /// so only its storage class is shown: `[email:TEXT]`. The error's key has the value.
@@ -23,8 +23,18 @@ extension RecordError: CustomStringConvertible {
         switch self {
         case .recordNotFound(let table, let key):
             let values = key.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.idInError)" }
-            return "Key not found in table \(table): [\(values.joined(separator: " "))]"
+            return "Key not found in table \(table): [\(values.joined(separator: " "))]\(Self.cure(key))"
         }
+    }
+
+    /// The cure for a key with NULL, which no row has.
+    private static func cure(_ key: [String: DatabaseValue]) -> String {
+        guard let column = key.filter(\.value.isNull).keys.min() else { return "" }
+        if ["rowid", "_rowid_", "oid"].contains(where: { $0.isSameName(as: column) }) {
+            return ": a table without a primary key has only the rowid, which the record doesn't have. "
+                + "Declare a primary key"
+        }
+        return ": the \(column) is NULL. Was the record inserted, and the \(column) stored in didInsert?"
     }
 }
 

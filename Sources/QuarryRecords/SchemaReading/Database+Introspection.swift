@@ -86,7 +86,7 @@ extension Database {
         if let found = try schema.find(tableName, in: schemaName, self) { return try schema.columns(of: found, self) }
         // Some tables belong to no schema: `sqlite_master`, and tables of modules.
         let columns = try SchemaReader.columns(named: tableName, schema: schemaName ?? "main", self)
-        guard !columns.isEmpty else { throw SchemaReader.noSuchTable(tableName, in: schemaName) }
+        guard !columns.isEmpty else { throw noSuchTable(tableName, in: schemaName) }
         return columns
     }
 
@@ -106,7 +106,7 @@ extension Database {
     public func primaryKey(_ tableName: String, in schemaName: String? = nil) throws -> PrimaryKeyInfo {
         try checkAccess()
         guard let found = try schema.find(tableName, in: schemaName, self) else {
-            throw SchemaReader.noSuchTable(tableName, in: schemaName)
+            throw noSuchTable(tableName, in: schemaName)
         }
         guard found.kind == .view else { return try schema.primaryKey(of: found, self) }
         guard let columns = try primaryKeyColumns(ofView: found) else {
@@ -156,7 +156,7 @@ extension Database {
     ) throws -> Bool {
         try checkAccess()
         guard let found = try schema.find(tableName, in: schemaName, self) else {
-            throw SchemaReader.noSuchTable(tableName, in: schemaName)
+            throw noSuchTable(tableName, in: schemaName)
         }
         let set = Set(columns.schemaNames)
         if found.kind == .view {

@@ -88,7 +88,7 @@ extension SchemaReader {
                     // The key references the destination's primary key.
                     let destination = keys[index].destinationTable
                     guard let found = try find(destination, in: known.name, db) else {
-                        throw Self.noSuchTable(destination, in: known.name)
+                        throw db.noSuchTable(destination, in: known.name)
                     }
                     let columns = try primaryKey(of: found, db).columns
                     for position in keys[index].mapping.indices where position < columns.count {

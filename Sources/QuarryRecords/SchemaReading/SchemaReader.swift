@@ -145,12 +145,8 @@ package final class SchemaReader: ConnectionAttachment {
     /// - throws: `DatabaseError`: "no such table: main.player".
     package func table(_ name: String, in schemaName: String?, _ db: Database) throws -> Found {
         guard let found = try find(name, in: schemaName, db), found.kind == .table else {
-            throw Self.noSuchTable(name, in: schemaName)
+            throw db.noSuchTable(name, in: schemaName)
         }
         return found
-    }
-
-    static func noSuchTable(_ name: String, in schemaName: String?) -> DatabaseError {
-        DatabaseError(message: "no such table: \(schemaName.map { $0 + "." } ?? "")\(name)")
     }
 }

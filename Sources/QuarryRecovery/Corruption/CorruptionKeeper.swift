@@ -146,7 +146,7 @@ final class CorruptionKeeper: DatabasePart {
     ///
     /// - returns: false if the file isn't damaged any more.
     private func quarantine(_ report: CorruptionReport, _ configuration: Configuration) async throws -> Bool {
-        guard let writer = core?.runners?.writer else { throw DatabaseError.connectionIsClosed() }
+        guard let writer = core?.runners?.writer else { throw DatabaseError.connectionIsClosed(report.path) }
         guard try integrity(report.path, configuration).isDamaged else {
             databaseWasRestored()
             tell(.repaired(report), configuration)
@@ -162,7 +162,7 @@ final class CorruptionKeeper: DatabasePart {
     /// Replaces the content of the database by that of a backup, while no access runs.
     private func restore(from path: String, of report: CorruptionReport, _ configuration: Configuration) async throws {
         guard let core, let database = RestoredDatabase(core, path: report.path, configuration) else {
-            throw DatabaseError.connectionIsClosed()
+            throw DatabaseError.connectionIsClosed(report.path)
         }
         var restoration = try Restoration(of: database, path, .quick, FileOperations(), followsTask: false)
         // Another process may have restored the file first, and written to it.

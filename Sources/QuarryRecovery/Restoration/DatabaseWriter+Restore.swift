@@ -60,7 +60,7 @@ extension DatabaseWriter {
     func restore(from path: String, check: BackupCheck, _ files: FileOperations) throws {
         let database = try restoredDatabase()
         // Before the file is checked, which takes a while.
-        guard database.ownedConnection == nil else { throw DatabaseError.reentrantAccess() }
+        if let owned = database.ownedConnection { throw DatabaseError.reentrantAccess(owned.description) }
         let restoration = try Restoration(of: RestoredDatabase(database), path, check, files, followsTask: false)
         try restoration.run()
     }

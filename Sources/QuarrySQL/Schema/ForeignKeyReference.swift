@@ -74,6 +74,8 @@ struct ReferencedKeys {
             if isOwn(candidate) { return table }
             if try resolver.tableExists(candidate, in: schemaName) { return candidate }
         }
+        let call = "belongsTo(\(String(reflecting: name)))"
         throw DatabaseError(message: "no such table: \(name)")
+            .with(circumstances: ": \(call) refers to it. Create it before, or name the table with inTable:")
     }
 }

@@ -80,7 +80,7 @@ enum TransactionsProgram: Program {
         do {
             try dbQueue.read { try $0.execute(sql: "DELETE FROM account") }
         } catch let error as DatabaseError {
-            print(error.resultCode == .SQLITE_READONLY, error)
+            print(error.resultCode == .SQLITE_READONLY, error.message ?? "", error.sql ?? "")
         }
 
         try dbQueue.write { db in

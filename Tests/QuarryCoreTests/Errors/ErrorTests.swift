@@ -140,7 +140,7 @@ struct ErrorTests {
         #expect(DatabaseError(resultCode: .SQLITE_MISUSE, message: "x").description == "SQLite error 21: x")
         let error = DatabaseError(message: "m", sql: "SELECT ?", arguments: [1], publicStatementArguments: true)
         #expect(error.description == "SQLite error 1: m - while executing `SELECT ?` with arguments [1]")
-        #expect(DatabaseError.reentrantAccess().description == "SQLite error 21: Database methods are not reentrant.")
+        #expect(DatabaseError.reentrantAccess("the writer").message == "Database methods are not reentrant.")
     }
 
     @Test func interruptionsAreRecognized() {

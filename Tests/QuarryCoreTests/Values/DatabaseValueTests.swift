@@ -102,8 +102,10 @@ struct DatabaseValueTests {
             #expect(try Identifier.fetchSet(db, sql: "SELECT id FROM t") == [Identifier(rawValue: 7)])
             expectError(
                 RowDecodingError.self,
-                "could not decode Size from database value INTEGER - column: \"3\", column index: 0, row: [3:INTEGER], "
-                    + "sql: `SELECT 3`"
+                """
+                could not decode Size from database value INTEGER: no value of Size has this raw value - column: "3", \
+                column index: 0, row: [3:INTEGER], sql: `SELECT 3`
+                """
             ) { try Size.fetchOne(db, sql: "SELECT 3") }
         }
     }

@@ -114,7 +114,13 @@ import Testing
             #expect(other.id == 2)
             #expect(try Country(code: "FR", name: "France").insertOrIgnore(db))
             #expect(try !Country(code: "FR", name: "France").insertOrIgnore(db))
-            expectError(RecordError.self, "Key not found in table player: [id:NULL]") {
+            expectError(
+                RecordError.self,
+                """
+                Key not found in table player: [id:NULL]: the id is NULL. Was the record inserted, and the id stored \
+                in didInsert?
+                """
+            ) {
                 try CodablePlayer(id: nil, name: "Arthur", score: 1).insertAndFetch(db, onConflict: .ignore)
             }
         }
@@ -172,7 +178,13 @@ import Testing
                 try emitted(db) { try empty.insert(db, onConflict: .ignore) }
                     == [#"INSERT OR IGNORE INTO "player" DEFAULT VALUES"#])
             #expect(try Row.fetchAll(db, sql: "SELECT score FROM player") == [["score": 100], ["score": 100]])
-            expectError(RecordError.self, "Key not found in table player: [id:NULL]") { try empty.update(db) }
+            expectError(
+                RecordError.self,
+                """
+                Key not found in table player: [id:NULL]: the id is NULL. Was the record inserted, and the id stored \
+                in didInsert?
+                """
+            ) { try empty.update(db) }
         }
     }
 

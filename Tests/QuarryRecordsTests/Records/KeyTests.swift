@@ -114,7 +114,13 @@ import Testing
             expectError(RecordError.self, "Key not found in table player: [name:TEXT]") {
                 try Player.find(db, key: ["name": "nobody"])
             }
-            expectError(RecordError.self, "Key not found in table player: [id:NULL]") { try Player.find(db, id: nil) }
+            expectError(
+                RecordError.self,
+                """
+                Key not found in table player: [id:NULL]: the id is NULL. Was the record inserted, and the id stored \
+                in didInsert?
+                """
+            ) { try Player.find(db, id: nil) }
             #expect("\(Player.recordNotFound(db, key: 1))" == "Key not found in table player: [id:1]")
             #expect("\(Player.recordNotFound(db, id: 1))" == "Key not found in table player: [id:1]")
             #expect("\(Player.recordNotFound(key: ["name": "a"]))" == "Key not found in table player: [name:TEXT]")

@@ -144,7 +144,13 @@ import Testing
                     try Player(id: 1234, name: "x").update(db)
                 }
                 let sql = try emitted(db) {
-                    expectError(RecordError.self, "Key not found in table player: [id:NULL]") {
+                    expectError(
+                        RecordError.self,
+                        """
+                        Key not found in table player: [id:NULL]: the id is NULL. Was the record inserted, and the id \
+                        stored in didInsert?
+                        """
+                    ) {
                         try Player(id: nil, name: "x").update(db)
                     }
                 }
@@ -152,7 +158,13 @@ import Testing
                 expectError(RecordError.self, "Key not found in table pair: [a:1 b:TEXT]") {
                     try Pair(a: 1, b: "x", c: 1).update(db)
                 }
-                expectError(RecordError.self, "Key not found in table noKey: [rowid:NULL]") {
+                expectError(
+                    RecordError.self,
+                    """
+                    Key not found in table noKey: [rowid:NULL]: a table without a primary key has only the rowid, \
+                    which the record doesn't have. Declare a primary key
+                    """
+                ) {
                     try NoKey(x: 2).update(db)
                 }
                 expectError(RecordError.self, "Key not found in table player: [id:1234]") {

@@ -7,19 +7,31 @@ extension BadInput {
     static let accesses: [BadInput] = [
         .queue(
             "a read in a read",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in try queue.read { _ in try queue.read { _ in } } },
         .queue(
             "a write in a read",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in try queue.read { _ in try queue.write { _ in } } },
         .queue(
             "a write in a write",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in try queue.write { _ in try queue.write { _ in } } },
         .queue(
             "a barrier in a write",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in
             try queue.write { _ in try queue.barrierWriteWithoutTransaction { _ in } }
         },
@@ -29,11 +41,17 @@ extension BadInput {
         ) { queue in try queue.write { _ in try queue.close() } },
         .queue(
             "to erase in a write",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in try queue.write { _ in try queue.erase() } },
         .queue(
             "to vacuum a queue in a read",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in try queue.read { _ in try queue.vacuum() } },
         .queue(
             "a reentrant write that fails",
@@ -45,7 +63,10 @@ extension BadInput {
         },
         .queue(
             "a reentrant write in a read",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `DELETE \
+            FROM player`
+            """
         ) { queue in
             try queue.read { _ in
                 try queue.unsafeReentrantWrite { db in try db.execute(sql: "DELETE FROM player") }
@@ -65,7 +86,7 @@ extension BadInput {
         },
         .queue(
             "a read of a closed queue",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: the connection of :memory:"
         ) { _ in
             let other = try DatabaseQueue()
             try other.close()
@@ -73,7 +94,7 @@ extension BadInput {
         },
         .queue(
             "a Database of a closed queue",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: :memory:"
         ) { _ in
             let other = try DatabaseQueue()
             let db = try other.read { db in db }
@@ -82,15 +103,24 @@ extension BadInput {
         },
         .pool(
             "a read in a read of a pool",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has a reader of FOLDER/a.sqlite: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { pool, _ in try pool.read { _ in try pool.read { _ in } } },
         .pool(
             "a write in a write of a pool",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the writer of FOLDER/a.sqlite: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { pool, _ in try pool.write { _ in try pool.write { _ in } } },
         .pool(
             "a barrier in a read of a pool",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has a reader of FOLDER/a.sqlite: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { pool, _ in
             try pool.read { _ in try pool.barrierWriteWithoutTransaction { _ in } }
         },
@@ -100,20 +130,27 @@ extension BadInput {
         ) { pool, _ in try pool.read { _ in try pool.close() } },
         .pool(
             "to write with a reader of a pool",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `DELETE \
+            FROM player`
+            """
         ) { pool, _ in
             try pool.read { db in try db.execute(sql: "DELETE FROM player") }
         },
         .pool(
             "to write with an unsafe reader of a pool",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `DELETE \
+            FROM player`
+            """
         ) { pool, _ in
             try pool.unsafeRead { db in try db.execute(sql: "DELETE FROM player") }
         },
         .pool(
             "to leave WAL mode with a reader of a pool",
             """
-            SQLITE_READONLY: attempt to write a readonly database - while executing `PRAGMA journal_mode = DELETE`
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `PRAGMA \
+            journal_mode = DELETE`
             """
         ) { pool, _ in
             try pool.unsafeRead { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
@@ -148,7 +185,7 @@ extension BadInput {
         },
         .pool(
             "a write of a closed pool",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: the writer of FOLDER/b.sqlite"
         ) { _, folder in
             let other = try DatabasePool(path: folder.file("b.sqlite"))
             try other.close()
@@ -176,7 +213,10 @@ extension BadInput {
         },
         .pool(
             "to write in a snapshot",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `DELETE \
+            FROM player`
+            """
         ) { pool, _ in
             try pool.makeSnapshot().read { db in try db.execute(sql: "DELETE FROM player") }
         },
@@ -199,14 +239,17 @@ extension BadInput {
         },
         .pool(
             "a read in a read of a snapshot",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has a snapshot of FOLDER/a.sqlite: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { pool, _ in
             let snapshot = try pool.makeSnapshot()
             try snapshot.read { _ in try snapshot.read { _ in } }
         },
         .pool(
             "a snapshot that is closed",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: a snapshot of FOLDER/a.sqlite"
         ) { pool, _ in
             let snapshot = try pool.makeSnapshot()
             try snapshot.close()
@@ -214,7 +257,7 @@ extension BadInput {
         },
         .pool(
             "a pool of snapshots that is closed",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: a connection of a snapshot of FOLDER/a.sqlite"
         ) { pool, _ in
             let snapshots = try pool.makeSnapshotPool()
             try snapshots.close()
@@ -222,7 +265,7 @@ extension BadInput {
         },
         .pool(
             "a snapshot of a pool that is closed",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: the writer of FOLDER/b.sqlite"
         ) { _, folder in
             let other = try DatabasePool(path: folder.file("b.sqlite"))
             try other.close()

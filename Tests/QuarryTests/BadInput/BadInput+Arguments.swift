@@ -6,27 +6,30 @@ extension BadInput {
     static let arguments: [BadInput] = [
         .connection(
             "no argument for a parameter",
-            "SQLITE_MISUSE: wrong number of statement arguments: 0 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 0 given, 1 expected - while executing `SELECT ?`"
         ) { db in try db.execute(sql: "SELECT ?") },
         .connection(
             "one argument for two parameters",
-            "SQLITE_MISUSE: wrong number of statement arguments: 1 - while executing `SELECT ?, ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 1 given, 2 expected - while executing `SELECT ?, ?`"
         ) { db in
             _ = try Row.fetchAll(db, sql: "SELECT ?, ?", arguments: [1])
         },
         .connection(
             "an argument without a parameter",
-            "SQLITE_MISUSE: wrong number of statement arguments: 1 - while executing `SELECT 1`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 1 given, 0 expected - while executing `SELECT 1`"
         ) { db in try db.execute(sql: "SELECT 1", arguments: [1]) },
         .connection(
             "three arguments for two statements of one",
-            "SQLITE_MISUSE: wrong number of statement arguments: 3 - while executing `SELECT ?; SELECT ?`"
+            """
+            SQLITE_MISUSE: wrong number of statement arguments: 3 given, 2 expected - while executing `SELECT ?; \
+            SELECT ?`
+            """
         ) { db in
             try db.execute(sql: "SELECT ?; SELECT ?", arguments: [1, 2, 3])
         },
         .connection(
             "an argument for a gap in numbers is missing",
-            "SQLITE_MISUSE: wrong number of statement arguments: 1 - while executing `SELECT ?3`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 1 given, 3 expected - while executing `SELECT ?3`"
         ) { db in
             try db.execute(sql: "SELECT ?3", arguments: [1])
         },
@@ -48,13 +51,13 @@ extension BadInput {
         },
         .connection(
             "named arguments for positional parameters",
-            "SQLITE_MISUSE: wrong number of statement arguments: 0 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 0 given, 1 expected - while executing `SELECT ?`"
         ) { db in
             try db.execute(sql: "SELECT ?", arguments: ["name": 1])
         },
         .connection(
             "a positional argument beside named ones, left over",
-            "SQLITE_MISUSE: wrong number of statement arguments: 1 - while executing `SELECT :a`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 1 given, 0 expected - while executing `SELECT :a`"
         ) { db in
             try db.execute(sql: "SELECT :a", arguments: ["a": 1] + [2])
         },
@@ -66,7 +69,7 @@ extension BadInput {
         },
         .connection(
             "arguments that don't fit when they are validated",
-            "SQLITE_MISUSE: wrong number of statement arguments: 0 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 0 given, 1 expected - while executing `SELECT ?`"
         ) { db in
             try db.makeStatement(sql: "SELECT ?").validateArguments([])
         },
@@ -78,7 +81,7 @@ extension BadInput {
         },
         .connection(
             "arguments that don't fit, assigned, then run",
-            "SQLITE_MISUSE: wrong number of statement arguments: 2 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 2 given, 1 expected - while executing `SELECT ?`"
         ) { db in
             let statement = try db.makeStatement(sql: "SELECT ?")
             statement.arguments = [1, 2]
@@ -86,7 +89,7 @@ extension BadInput {
         },
         .connection(
             "arguments that don't fit, assigned, then fetched",
-            "SQLITE_MISUSE: wrong number of statement arguments: 0 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 0 given, 1 expected - while executing `SELECT ?`"
         ) { db in
             let statement = try db.makeStatement(sql: "SELECT ?")
             statement.arguments = []
@@ -95,8 +98,8 @@ extension BadInput {
         .connection(
             "a statement that lost its arguments to the next user",
             """
-            SQLITE_MISUSE: wrong number of statement arguments: 0 - while executing `SELECT name FROM player \
-            WHERE id = ?`
+            SQLITE_MISUSE: wrong number of statement arguments: 0 given, 1 expected - while executing `SELECT name \
+            FROM player WHERE id = ?`
             """
         ) { db in
             let sql = "SELECT name FROM player WHERE id = ?"
@@ -111,26 +114,29 @@ extension BadInput {
         },
         .connection(
             "a request with arguments that is counted",
-            "SQLITE_MISUSE: wrong number of statement arguments: 0 - while executing `SELECT 1 WHERE ?`"
+            """
+            SQLITE_MISUSE: wrong number of statement arguments: 0 given, 1 expected - while executing `SELECT 1 WHERE \
+            ?`
+            """
         ) { db in
             _ = try SQLRequest<Int>(sql: "SELECT 1 WHERE ?").fetchCount(db)
         },
         .connection(
             "a literal that mixes values and parameters",
-            "SQLITE_MISUSE: wrong number of statement arguments: 1 - while executing `SELECT ?, ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 1 given, 2 expected - while executing `SELECT ?, ?`"
         ) { db in
             try db.execute(literal: "SELECT \(1), ?")
         },
         .connection(
             "arguments that run out in a series of statements",
-            "SQLITE_MISUSE: wrong number of statement arguments: 1 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 1 given, 2 expected - while executing `SELECT ?`"
         ) { db in
             let statements = try db.allStatements(sql: "SELECT ?; SELECT ?", arguments: [1])
             while let statement = try statements.next() { try statement.execute() }
         },
         .connection(
             "arguments that are left over after a series of statements",
-            "SQLITE_MISUSE: wrong number of statement arguments: 2 - while executing `SELECT ?`"
+            "SQLITE_MISUSE: wrong number of statement arguments: 2 given, 1 expected - while executing `SELECT ?`"
         ) { db in
             let statements = try db.allStatements(sql: "SELECT ?", arguments: [1, 2])
             while let statement = try statements.next() { try statement.execute() }

@@ -8,7 +8,10 @@ extension BadInput {
     static let faults: [BadInput] = [
         .pool(
             "a lock of another process",
-            "SQLITE_BUSY: database is locked - while executing `BEGIN IMMEDIATE TRANSACTION`"
+            """
+            SQLITE_BUSY: database is locked: FOLDER/b.sqlite, by another connection (another process or pool?), \
+            while Configuration.busyMode is .immediateError - while executing `BEGIN IMMEDIATE TRANSACTION`
+            """
         ) { _, folder in
             let (holder, queue) = try lockedPair(folder)
             defer { try? holder.writeWithoutTransaction { db in try db.rollback() } }
@@ -16,7 +19,10 @@ extension BadInput {
         },
         .pool(
             "a lock that is needed for a commit",
-            "SQLITE_BUSY: database is locked - while executing `COMMIT TRANSACTION`"
+            """
+            SQLITE_BUSY: database is locked: FOLDER/b.sqlite, by another connection (another process or pool?), \
+            while Configuration.busyMode is .immediateError - while executing `COMMIT TRANSACTION`
+            """
         ) { _, folder in
             let (holder, queue) = try lockedPair(folder, "BEGIN; SELECT * FROM player")
             defer { try? holder.writeWithoutTransaction { db in try db.rollback() } }
@@ -24,7 +30,10 @@ extension BadInput {
         },
         .pool(
             "a lock that keeps readers out",
-            "SQLITE_BUSY: database is locked - while executing `SELECT * FROM player`"
+            """
+            SQLITE_BUSY: database is locked: FOLDER/b.sqlite, by another connection (another process or pool?), \
+            while Configuration.busyMode is .immediateError - while executing `SELECT * FROM player`
+            """
         ) { _, folder in
             let (holder, queue) = try lockedPair(folder, "BEGIN EXCLUSIVE")
             defer { try? holder.writeWithoutTransaction { db in try db.rollback() } }
@@ -40,7 +49,10 @@ extension BadInput {
         },
         .pool(
             "a lock of the pool's writer",
-            "SQLITE_BUSY: database is locked - while executing `BEGIN IMMEDIATE TRANSACTION`"
+            """
+            SQLITE_BUSY: database is locked: FOLDER/a.sqlite, by another connection (another process or pool?), \
+            while Configuration.busyMode is .immediateError - while executing `BEGIN IMMEDIATE TRANSACTION`
+            """
         ) { pool, folder in
             try pool.write { _ in
                 try DatabaseQueue(path: folder.file("a.sqlite"), configuration: impatient).write { _ in }
@@ -62,7 +74,10 @@ extension BadInput {
         },
         .pool(
             "a busy callback that gives up",
-            "SQLITE_BUSY: database is locked - while executing `BEGIN IMMEDIATE TRANSACTION`"
+            """
+            SQLITE_BUSY: database is locked: FOLDER/b.sqlite, by another connection (another process or pool?) - \
+            while executing `BEGIN IMMEDIATE TRANSACTION`
+            """
         ) { _, folder in
             let (holder, _) = try lockedPair(folder)
             defer { try? holder.writeWithoutTransaction { db in try db.rollback() } }

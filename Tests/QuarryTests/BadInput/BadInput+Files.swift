@@ -148,7 +148,10 @@ extension BadInput {
         },
         .files(
             "a pool in memory",
-            "SQLITE_ERROR: could not activate WAL Mode at path: :memory: (its journal mode is memory)"
+            """
+            SQLITE_ERROR: could not activate WAL Mode at path: :memory:: a pool needs a file. Use DatabaseQueue() for \
+            a database in memory
+            """
         ) { _ in _ = try DatabasePool(path: ":memory:") },
         .files(
             "a pool without a path",
@@ -166,7 +169,10 @@ extension BadInput {
         },
         .files(
             "to write what is opened to be read",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `DELETE FROM player`",
+            """
+            SQLITE_READONLY: attempt to write a readonly database (Configuration.readonly) - while executing `DELETE \
+            FROM player`
+            """,
             prepare: Preparation { try database($0, "a.sqlite") }
         ) { folder in
             try reader(folder.file("a.sqlite")).write { db in try db.execute(sql: "DELETE FROM player") }

@@ -6,7 +6,10 @@ extension BadInput {
     static let fullText: [BadInput] = [
         .connection(
             "a pattern that is wrong, in SQL",
-            #"SQLITE_ERROR: fts5: syntax error near "AND" - while executing `SELECT * FROM document('AND')`"#
+            """
+            SQLITE_ERROR: fts5: syntax error near "AND": FTS5Pattern(matchingAllTokensIn:) makes a pattern of any \
+            text - while executing `SELECT * FROM document('AND')`
+            """
         ) { db in
             try makeDocuments(db)
             try db.execute(sql: "SELECT * FROM document('AND')")
@@ -80,7 +83,8 @@ extension BadInput {
         .read(
             "a setting that is changed in a read",
             """
-            SQLITE_READONLY: attempt to write a readonly database - while executing `PRAGMA "main".user_version = 1`
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `PRAGMA \
+            "main".user_version = 1`
             """
         ) { db in try db.setUserVersion(1) },
     ]

@@ -206,7 +206,10 @@ extension BadInput {
         ) { db in try db.backup(to: db) },
         .queue(
             "a backup of a queue to itself",
-            "SQLITE_MISUSE: Database methods are not reentrant."
+            """
+            SQLITE_MISUSE: Database methods are not reentrant. This thread already has the connection of :memory:: \
+            pass its db to functions instead of using the database in them.
+            """
         ) { queue in try queue.backup(to: queue) },
         .connection(
             "a backup of no page at a time",
@@ -230,7 +233,7 @@ extension BadInput {
         },
         .queue(
             "a backup to a queue that is closed",
-            "SQLITE_MISUSE: Connection is closed"
+            "SQLITE_MISUSE: Connection is closed: the connection of :memory:"
         ) { queue in
             let copy = try DatabaseQueue()
             try copy.close()
@@ -238,13 +241,16 @@ extension BadInput {
         },
         .connection(
             "a backup to a read",
-            "SQLITE_READONLY: backup of :memory: to copy: attempt to write a readonly database"
+            "SQLITE_READONLY: backup of :memory: to copy: attempt to write a readonly database (in a read: use write)"
         ) { db in
             try labelled("copy").read { copy in try db.backup(to: copy) }
         },
         .connection(
             "a backup to a file that is read-only",
-            "SQLITE_READONLY: backup of :memory: to copy: attempt to write a readonly database"
+            """
+            SQLITE_READONLY: backup of :memory: to copy: attempt to write a readonly database \
+            (Configuration.readonly)
+            """
         ) { db in
             let folder = try TemporaryFolder(isFast: true)
             try DatabaseQueue(path: folder.file("a")).write(makeTables)

@@ -84,56 +84,75 @@ extension BadInput {
         .read(
             "a read that inserts",
             """
-            SQLITE_READONLY: attempt to write a readonly database - while executing `INSERT INTO team (name) \
-            VALUES ('a')`
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `INSERT \
+            INTO team (name) VALUES ('a')`
             """
         ) { db in try db.execute(sql: "INSERT INTO team (name) VALUES ('a')") },
         .read(
             "a read that changes by RETURNING",
             """
-            SQLITE_READONLY: attempt to write a readonly database - while executing `UPDATE player SET score = 1 \
-            RETURNING id`
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `UPDATE \
+            player SET score = 1 RETURNING id`
             """
         ) { db in
             _ = try Int.fetchAll(db, sql: "UPDATE player SET score = 1 RETURNING id")
         },
         .read(
             "a read that makes a table",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `CREATE TEMP TABLE t (a)`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `CREATE \
+            TEMP TABLE t (a)`
+            """
         ) { db in try db.execute(sql: "CREATE TEMP TABLE t (a)") },
         .read(
             "a read that sets a version",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `PRAGMA user_version = 1`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `PRAGMA \
+            user_version = 1`
+            """
         ) { db in try db.execute(sql: "PRAGMA user_version = 1") },
         .read(
             "a read that changes the journal",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `PRAGMA journal_mode = OFF`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `PRAGMA \
+            journal_mode = OFF`
+            """
         ) { db in try db.execute(sql: "PRAGMA journal_mode = OFF") },
         .read(
             "a read that writes what it has attached",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `CREATE TABLE other.t (a)`"
+            """
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `CREATE \
+            TABLE other.t (a)`
+            """
         ) { db in
             try db.execute(sql: "ATTACH ':memory:' AS other; CREATE TABLE other.t (a)")
         },
         .read(
             "a read that vacuums",
-            "SQLITE_READONLY: attempt to write a readonly database - while executing `VACUUM`"
+            "SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `VACUUM`"
         ) { db in try db.execute(sql: "VACUUM") },
         .read(
             "a read with a transaction that writes",
             """
-            SQLITE_READONLY: attempt to write a readonly database - while executing `BEGIN IMMEDIATE TRANSACTION`
+            SQLITE_READONLY: attempt to write a readonly database (in a read: use write) - while executing `BEGIN \
+            IMMEDIATE TRANSACTION`
             """
         ) { db in try db.inTransaction(.immediate) { .commit } },
         .read(
             "a read that writes a blob",
-            "SQLITE_READONLY: blob main.player.photo of row 1: attempt to write a readonly database"
+            """
+            SQLITE_READONLY: blob main.player.photo of row 1: attempt to write a readonly database (in a read: use \
+            write)
+            """
         ) { db in
             _ = try db.openBlob(table: "player", column: "photo", rowID: 1, readOnly: false)
         },
         .read(
             "a read that replaces the database",
-            "SQLITE_READONLY: could not deserialize into main: attempt to write a readonly database"
+            """
+            SQLITE_READONLY: could not deserialize into main: attempt to write a readonly database (in a read: use \
+            write)
+            """
         ) { db in try db.deserialize([]) },
         .connection(
             "to vacuum in a transaction",
@@ -259,7 +278,10 @@ extension BadInput {
         },
         .connection(
             "a transaction that its closure has committed",
-            "SQLITE_ABORT: Transaction was aborted"
+            """
+            SQLITE_ABORT: Transaction was aborted: its closure has committed it. Remove the COMMIT: the end of the \
+            closure commits
+            """
         ) { db in
             try db.inTransaction {
                 try db.commit()
@@ -268,7 +290,10 @@ extension BadInput {
         },
         .connection(
             "a transaction that its closure has rolled back",
-            "SQLITE_ABORT: Transaction was aborted"
+            """
+            SQLITE_ABORT: Transaction was aborted: its closure has rolled it back. Throw an error, or use a \
+            savepoint, instead of ROLLBACK
+            """
         ) { db in
             try db.inTransaction {
                 try db.rollback()
@@ -277,7 +302,10 @@ extension BadInput {
         },
         .connection(
             "a savepoint that its closure has released",
-            "SQLITE_ABORT: Transaction was aborted - while executing `RELEASE SAVEPOINT quarry`"
+            """
+            SQLITE_ABORT: Transaction was aborted: its closure has rolled it back. Throw an error, or use a \
+            savepoint, instead of ROLLBACK - while executing `RELEASE SAVEPOINT quarry`
+            """
         ) { db in
             try db.inTransaction {
                 try db.inSavepoint {
@@ -289,7 +317,10 @@ extension BadInput {
         },
         .connection(
             "a conflict that rolls the transaction back",
-            "SQLITE_ABORT: Transaction was aborted - while executing `DELETE FROM player`"
+            """
+            SQLITE_ABORT: Transaction was aborted: SQLite has rolled it back, after an error, or by ROLLBACK of a \
+            conflict clause or a trigger - while executing `DELETE FROM player`
+            """
         ) { db in
             try db.inTransaction {
                 try? db.execute(sql: "INSERT OR ROLLBACK INTO team (name) VALUES ('Reds')")
@@ -314,7 +345,10 @@ extension BadInput {
         },
         .queue(
             "a read that leaves a transaction open behind its own",
-            "SQLITE_ABORT: Transaction was aborted - while executing `BEGIN DEFERRED TRANSACTION`"
+            """
+            SQLITE_ABORT: Transaction was aborted: its closure has committed it. Remove the COMMIT: the end of the \
+            closure commits - while executing `BEGIN DEFERRED TRANSACTION`
+            """
         ) { queue in
             try queue.read { db in
                 try db.commit()

@@ -167,8 +167,8 @@ extension BadInput {
         .connection(
             "a raw value that there isn't",
             """
-            RowDecodingError: could not decode Color from database value TEXT - column: "\\'blue\\'", column index: \
-            0, row: ['blue':TEXT], sql: `SELECT 'blue'`
+            RowDecodingError: could not decode Color from database value TEXT: no value of Color has this raw value - \
+            column: "\\'blue\\'", column index: 0, row: ['blue':TEXT], sql: `SELECT 'blue'`
             """
         ) { db in
             _ = try Color.fetchOne(db, sql: "SELECT 'blue'")
@@ -176,8 +176,8 @@ extension BadInput {
         .connection(
             "a raw value of another type",
             """
-            RowDecodingError: could not decode Color from database value INTEGER - column: "1", column index: 0, \
-            row: [1:INTEGER], sql: `SELECT 1`
+            RowDecodingError: could not decode Color from database value INTEGER: no value of Color has this raw \
+            value - column: "1", column index: 0, row: [1:INTEGER], sql: `SELECT 1`
             """
         ) { db in _ = try Color.fetchOne(db, sql: "SELECT 1") },
         .connection(

@@ -79,6 +79,7 @@ import Testing
     // MARK: - Files
 
     @Test func files() throws {
+        try provoke("could not activate WAL Mode at path: ") { _ = try DatabasePool(path: ":memory:") }
         try provoke("unable to open database file") {
             _ = try DatabasePool(path: folder.file("missing/players.sqlite"))
         }
@@ -335,6 +336,12 @@ import Testing
         try provoke("near … : syntax error") {
             try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT * FORM player") }
         }
+        try provoke("fts5: syntax error near ") {
+            try pool.write { db in
+                try db.execute(sql: "CREATE VIRTUAL TABLE document USING fts5(title)")
+                _ = try Row.fetchAll(db, sql: "SELECT * FROM document('AND')")
+            }
+        }
         try provoke("wrong number of statement arguments: ") {
             try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT ?, ?", arguments: [1]) }
         }
@@ -350,6 +357,14 @@ import Testing
         }
         try provoke("not authorized") {
             try pool.read { db in _ = try Row.fetchAll(db, sql: "SELECT load_extension('spatialite')") }
+        }
+        struct Season: Decodable, FetchableRecord { var startedAt: Int }
+        try provoke("column not found: ") {
+            try pool.read { db in _ = try Season.fetchAll(db, sql: "SELECT 2024 AS started_at") }
+        }
+        struct Roster: Decodable, FetchableRecord { var players: [Season] }
+        try provoke("no column, scope or list ") {
+            try pool.read { db in _ = try Roster.fetchAll(db, sql: "SELECT 2024 AS started_at") }
         }
         try provoke("could not decode ") {
             try pool.write { db in

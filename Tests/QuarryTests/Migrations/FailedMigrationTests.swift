@@ -34,7 +34,9 @@ import Testing
         #expect(failed == ["v2"])
         #expect(error?.resultCode == .SQLITE_ERROR)
         #expect(
-            error?.description == "SQLite error 1: no such table: missing - while executing `DROP TABLE missing`")
+            error?.description
+                == "SQLite error 1: no such table: missing - in migration \"v2\" - while executing `DROP TABLE missing`"
+        )
         #expect(try Self.content(writer) == before)
         try writer.close()
     }
