@@ -143,6 +143,8 @@ test-types:
 	Scripts/check-type-checking
 	Scripts/check-operators --self-test
 	Scripts/check-operators
+	Scripts/check-mistakes --self-test
+	Scripts/check-mistakes
 
 test-checks:
 	Scripts/report-failures --self-test
