@@ -27,6 +27,13 @@ extension BoundTable {
         try await reader.read(value)
     }
 
+    /// As the asynchronous `read` that returns other values; returns rows.
+    ///
+    /// - throws: the errors of `DatabaseReader.read` for rows; `CancellationError`.
+    public func read<Rows: RowContainer>(_ value: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
+        try await reader.read(value)
+    }
+
     /// The number of rows, or of those of a part.
     ///
     /// ```swift

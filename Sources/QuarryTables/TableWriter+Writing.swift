@@ -28,6 +28,13 @@ extension TableWriter {
         try await database.write(updates)
     }
 
+    /// As the asynchronous `write` that returns other values; returns rows.
+    ///
+    /// - throws: the errors of `DatabaseWriter.write` for rows; `CancellationError`.
+    public func write<Rows: RowContainer>(_ updates: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
+        try await database.write(updates)
+    }
+
     // MARK: - Deleting
 
     /// Deletes all rows, or those of a part.

@@ -38,7 +38,7 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["db"])
         }
         let queue = try DatabaseQueue(path: path)
-        let counts = try queue.read { db -> [Row] in
+        let counts = try await queue.read { db -> [Row] in
             try Row.fetchAll(db, sql: "SELECT name, n FROM counter ORDER BY name")
         }
         var expected: [Row] = [["name": "all", "n": (processes * rounds + lastKinds.count) * 5]]

@@ -65,7 +65,8 @@ final class AdaptedRowSource {
         if isCurrent { attachment = object }
     }
 
-    private var isCurrent: Bool { isCurrentCopy || base.sqliteStatement != nil }
+    /// Whether the row is the current row of a cursor, or a scope of it. Other rows never change.
+    var isCurrent: Bool { isCurrentCopy || base.sqliteStatement != nil }
 
     /// The lists of rows that the row has, and the number of the row in them.
     var lists: (source: any RowLists, index: Int)?

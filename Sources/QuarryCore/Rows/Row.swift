@@ -183,7 +183,7 @@ public final class Row {
         case .block, .expired:
             return self
         case .adapted(let adapted):
-            return adapted.copy()
+            return adapted.isCurrent ? adapted.copy() : self
         }
     }
 
@@ -364,5 +364,5 @@ public final class Row {
     }
 }
 
-@available(*, unavailable)
-extension Row: Sendable {}
+// Rows aren't Sendable. No unavailable conformance says so: with one, the compiler would take the synchronous form of
+// an asynchronous access that returns a row among other values, and that form blocks the thread.

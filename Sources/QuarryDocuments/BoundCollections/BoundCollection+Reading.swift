@@ -24,6 +24,13 @@ extension BoundCollection {
         try await reader.read(value)
     }
 
+    /// As the asynchronous `read` that returns other values; returns rows.
+    ///
+    /// - throws: the errors of `DatabaseReader.read` for rows; `CancellationError`.
+    public func read<Rows: RowContainer>(_ value: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
+        try await reader.read(value)
+    }
+
     // MARK: - By key
 
     /// The object of a key; nil if the collection has no such document.

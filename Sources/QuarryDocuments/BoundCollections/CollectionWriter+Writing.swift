@@ -26,6 +26,13 @@ extension CollectionWriter {
         try await database.write(updates)
     }
 
+    /// As the asynchronous `write` that returns other values; returns rows.
+    ///
+    /// - throws: the errors of `DatabaseWriter.write` for rows; `CancellationError`.
+    public func write<Rows: RowContainer>(_ updates: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
+        try await database.write(updates)
+    }
+
     // MARK: - Storing
 
     /// Stores an object and its metadata, in place of an earlier one with that key.

@@ -196,7 +196,7 @@ import Testing
         try await until("the lease is measured") { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(7))
         await #expect(throws: CancellationError.self) { try await delivery.value }
-        let stored = try writer.read { db -> Row? in
+        let stored = try await writer.read { db -> Row? in
             try Row.fetchOne(db, sql: "SELECT attempts, error FROM email")
         }
         let expected: Row = ["attempts": 1, "error": "CancellationError()"]
