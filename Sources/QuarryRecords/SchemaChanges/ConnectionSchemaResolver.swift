@@ -36,6 +36,16 @@ package struct ConnectionSchemaResolver: SchemaResolver {
         try db.tableExists(name, in: schemaName)
     }
 
+    package func attachedSchema(of table: String) throws -> String? {
+        guard let found = try db.schema.find(table, in: nil, db) else { return nil }
+        return ["main", "temp"].contains { found.schema.isSameName(as: $0) } ? nil : found.schema
+    }
+
+    package func hasRows(in table: String, _ schemaName: String?) throws -> Bool {
+        let exists = "SELECT EXISTS (SELECT 1 FROM \(db.qualified(table, schemaName)))"
+        return try Bool.fetchOne(db.makeStatement(sql: exists)) ?? false
+    }
+
     package func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {
         let key = try db.primaryKey(table, in: schemaName)
         // A hidden rowid can't be referenced: https://www.sqlite.org/foreignkeys.html#fk_indexes

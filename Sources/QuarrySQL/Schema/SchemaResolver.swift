@@ -8,6 +8,15 @@ package protocol SchemaResolver {
     /// Whether a table exists in the schema of the definition.
     func tableExists(_ name: String, in schemaName: String?) throws -> Bool
 
+    /// The name of the attached database that has a table; nil for a table of `main` or `temp`, which CREATE INDEX
+    /// finds by its name alone: <https://www.sqlite.org/lang_createindex.html>.
+    func attachedSchema(of table: String) throws -> String?
+
+    /// Whether a table has rows.
+    ///
+    /// - throws: `DatabaseError` if the table doesn't exist.
+    func hasRows(in table: String, _ schemaName: String?) throws -> Bool
+
     /// The columns of the primary key of a table; empty if the key is the hidden rowid.
     ///
     /// - throws: `DatabaseError` if the table doesn't exist.

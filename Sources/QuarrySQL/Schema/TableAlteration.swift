@@ -20,6 +20,7 @@ public import QuarryCore
 public final class TableAlteration {
     private enum Change {
         case add(ColumnDefinition)
+        case belongsTo(ForeignKeyDefinition)
         case addSQL(SQL)
         case rename(String, String)
         case drop(String)
@@ -70,6 +71,42 @@ public final class TableAlteration {
     /// ```
     public func addColumn(literal: SQL) { changes.append(.addSQL(literal)) }
 
+    /// Adds a column that references the primary key of another table, and an index on it.
+    ///
+    /// ```swift
+    /// try db.alter(table: "player") { t in t.belongsTo("team", onDelete: .setNull) }
+    /// ```
+    /// ```sql
+    /// ALTER TABLE "player" ADD COLUMN "teamId" INTEGER REFERENCES "team"("id") ON DELETE SET NULL
+    /// CREATE INDEX "player_on_teamId" ON "player"("teamId")
+    /// ```
+    ///
+    /// The column is NULL in existing rows. `unique()` makes the index unique. `notNull()` throws if the table has
+    /// rows: add the column, fill it, and then make it NOT NULL with `Database.rebuild(table:)`, which can also
+    /// reference keys of several columns. See `TableDefinition.belongsTo` and
+    /// <https://www.sqlite.org/lang_altertable.html>.
+    ///
+    /// - parameter name: the beginning of the column's name.
+    /// - parameter table: the referenced table; nil for the table with that name, or with its plural.
+    /// - parameter deleteAction: the action when the referenced row is deleted.
+    /// - parameter updateAction: the action when the referenced key changes.
+    /// - parameter isDeferred: whether the key is checked when the transaction commits.
+    /// - parameter indexed: whether to create an index.
+    @discardableResult
+    public func belongsTo(
+        _ name: String, inTable table: String? = nil, onDelete deleteAction: SQLForeignKeyAction? = nil,
+        onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false, indexed: Bool = true
+    ) -> ForeignKeyDefinition {
+        let definition = ForeignKeyDefinition(
+            name: name, table: table,
+            reference: ForeignKeyReference(
+                table: "", columns: nil, deleteAction: deleteAction, updateAction: updateAction,
+                isDeferred: isDeferred),
+            isIndexed: indexed)
+        changes.append(.belongsTo(definition))
+        return definition
+    }
+
     /// Renames a column, also in indexes, triggers and views.
     ///
     /// ```swift
@@ -100,10 +137,16 @@ extension TableAlteration {
             switch change {
             case .add(let column):
                 try body("\(alter) ADD COLUMN \(try column.sql(keys))")
-                guard column.isIndexed else { continue }
-                let index = IndexDefinition(
-                    name: "\(name)_on_\(column.name)", schemaName: schemaName, table: name, columns: [column.name])
-                try body(try index.sql(resolver))
+                if column.isIndexed { try body(try index(on: column, [], resolver).sql(resolver)) }
+            case .belongsTo(let definition):
+                let column = try addedColumn(definition, keys)
+                // ALTER TABLE can't add a UNIQUE column, but an index may be unique.
+                let isUnique = column.unique != nil
+                column.unique = nil
+                try body("\(alter) ADD COLUMN \(try column.sql(keys))")
+                if isUnique || column.isIndexed {
+                    try body(try index(on: column, isUnique ? .unique : [], resolver).sql(resolver))
+                }
             case .addSQL(let sql):
                 try body("\(alter) ADD COLUMN \(try resolver.text(of: sql))")
             case .rename(let name, let newName):
@@ -113,5 +156,35 @@ extension TableAlteration {
                 try body("\(alter) DROP COLUMN \(name.quotedDatabaseIdentifier)")
             }
         }
+    }
+
+    private func index(
+        on column: ColumnDefinition, _ options: IndexOptions, _ resolver: some SchemaResolver
+    ) throws -> IndexDefinition {
+        IndexDefinition(
+            name: "\(name)_on_\(column.name)", schemaName: try schemaName ?? resolver.attachedSchema(of: name),
+            table: name, columns: [column.name], options: options)
+    }
+
+    /// The column of a `belongsTo`.
+    ///
+    /// - throws: `SQLITE_ERROR` if ALTER TABLE can't add it: <https://www.sqlite.org/lang_altertable.html>.
+    private func addedColumn(_ definition: ForeignKeyDefinition, _ keys: ReferencedKeys) throws -> ColumnDefinition {
+        let key = try ResolvedForeignKey(definition, keys)
+        func refusal(_ reason: String) -> DatabaseError {
+            DatabaseError(message: "belongsTo(\"\(definition.name)\") in alter(table: \"\(name)\"): \(reason)")
+        }
+        guard key.columns.count == 1, let column = key.columns.first else {
+            let table = key.constraint?.reference.table ?? definition.name
+            throw refusal(
+                "the key of table \(table) has \(key.columns.count) columns, and ALTER TABLE adds keys of one column "
+                    + "only: use rebuild(table: \"\(name)\")")
+        }
+        if column.isNotNull, try keys.resolver.hasRows(in: name, schemaName) {
+            throw refusal(
+                "\(column.name) can't be NOT NULL, because the rows of the table have no value for it: add it without "
+                    + "notNull(), fill it, and make it NOT NULL with rebuild(table: \"\(name)\")")
+        }
+        return column
     }
 }

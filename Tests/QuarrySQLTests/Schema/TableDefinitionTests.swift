@@ -24,6 +24,10 @@ import Testing
 
         func tableExists(_ name: String, in schemaName: String?) throws -> Bool { keys[name] != nil }
 
+        func attachedSchema(of table: String) throws -> String? { nil }
+
+        func hasRows(in table: String, _ schemaName: String?) throws -> Bool { false }
+
         func primaryKeyColumns(of table: String, in schemaName: String?) throws -> [ReferencedColumn] {
             guard let key = keys[table] else { throw DatabaseError(message: "no such table: \(table)") }
             return key

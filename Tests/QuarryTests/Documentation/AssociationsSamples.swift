@@ -40,6 +40,20 @@ import Testing
         var guestId: Int64
     }
 
+    @Test func addingTheForeignKey() throws {
+        try inTables { db throws in
+            try db.execute(
+                sql: """
+                    DROP TABLE award;
+                    DROP TABLE player;
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER);
+                    """)
+            try db.alter(table: "player") { t in t.belongsTo("team", onDelete: .setNull) }
+            try Player(id: 1, name: "Arthur", score: 100, teamId: 2).insert(db)
+            #expect(try Player.including(required: Player.team).fetchCount(db) == 1)
+        }
+    }
+
     private func inTables(_ body: (Database) throws -> Void) throws {
         try DatabaseQueue().write { db in
             try db.execute(

@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    @Test func addingForeignKeys() throws {
+        try withPlayers { db throws in
+            try db.execute(sql: "CREATE TABLE coach (id INTEGER PRIMARY KEY)")
+            let statements = try emitted(db) {
+                try db.alter(table: "player") { t in
+                    t.belongsTo("coach", onDelete: .setNull)
+                }
+            }
+            #expect(
+                statements == [
+                    #"ALTER TABLE "player" ADD COLUMN "coachId" INTEGER REFERENCES "coach"("id") ON DELETE SET NULL"#,
+                    #"CREATE INDEX "player_on_coachId" ON "player"("coachId")"#,
+                ])
+        }
+    }
+
     @Test func rebuilding() throws {
         try withPlayers { db in
             try db.rebuild(table: "player", filling: ["points": "max(score, 1)"]) { t in
