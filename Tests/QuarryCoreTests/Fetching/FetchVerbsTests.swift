@@ -42,6 +42,30 @@ struct FetchVerbsTests {
         }
     }
 
+    @Test func literalsAreFetched() throws {
+        try withTable { db throws in
+            let (least, text) = (1, "it's")
+            try db.execute(literal: "INSERT INTO t VALUES (4, \(text))")
+            #expect(try Int.fetchAll(db, literal: "SELECT a FROM t WHERE a > \(least) ORDER BY a") == [2, 3, 4])
+            #expect(try Int.fetchSet(db, literal: "SELECT a FROM t WHERE a IN \([1, 2, 9])") == [1, 2])
+            #expect(try Int.fetchOne(db, literal: "SELECT a FROM t WHERE b = \(text)") == 4)
+            #expect(try Int.fetchOne(db, literal: "SELECT a FROM t WHERE b IS \(nil as String?)") == 2)
+            #expect(try Array(Int.fetchCursor(db, literal: "SELECT a FROM t WHERE a < \(3)")) == [1, 2])
+            #expect(try String?.fetchAll(db, literal: "SELECT b FROM t WHERE a <= \(2) ORDER BY a") == ["x", nil])
+            let rows = try Row.fetchAll(
+                db, literal: "SELECT a, b FROM t WHERE a = \(4)", adapter: SuffixRowAdapter(fromIndex: 1))
+            #expect(rows == [["b": "it's"]])
+            let query: SQL = "SELECT a FROM t WHERE a = \(least)"
+            #expect(try Row.fetchOne(db, literal: query + " OR b = \(text) ORDER BY a DESC")?["a"] == 4)
+            // The statement is kept by its text, whatever the values.
+            for value in 1...3 {
+                #expect(try Int.fetchOne(db, literal: "SELECT a FROM t WHERE a = \(value)") == value)
+            }
+            expectError(.SQLITE_MISUSE) { () throws in try Int.fetchAll(db, literal: "SELECT a FROM t WHERE a = ?") }
+            expectError(.SQLITE_ERROR) { () throws in try Int.fetchAll(db, literal: "SELECT \(1) FROM nowhere") }
+        }
+    }
+
     @Test func rowsAreFetched() throws {
         try withTable { db throws in
             let statement = try db.makeStatement(sql: sql)

@@ -69,7 +69,7 @@ import Testing
             let minimumScore: Int? = 500
             if let minimumScore { conditions.append("score >= \(minimumScore)") }
             let query: SQL = "SELECT name FROM player WHERE \(conditions.joined(separator: " AND "))"
-            let names = try SQLRequest<String>(literal: query).fetchAll(db)
+            let names = try String.fetchAll(db, literal: query)
             #expect(names == ["Barbara"])
         }
     }
@@ -80,6 +80,7 @@ import Testing
             let teams = try Int?.fetchAll(db, sql: "SELECT teamId FROM player")  // [Int?]
             let scores = try Int.fetchSet(db, sql: "SELECT score FROM player")  // Set<Int>
             let best = try Int.fetchOne(db, sql: "SELECT MAX(score) FROM player WHERE teamId = 9")  // nil
+            let known = try String.fetchAll(db, literal: "SELECT name FROM player WHERE id IN \([1, 2])")  // [String]
             #expect(names == ["Arthur", "Barbara"])
             #expect(teams == [1, nil])
             #expect(scores == [300, 700])
