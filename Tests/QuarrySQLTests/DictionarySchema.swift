@@ -48,6 +48,11 @@ final class DictionarySchema: QuerySchema, Sendable {
         return key.count == 1 ? key[0] : found.hasRowID ? "rowid" : key.first
     }
 
+    func rowIDName(of table: String) throws -> String? {
+        let found = try self.table(table)
+        return found.hasRowID ? found.key == ["id"] ? "id" : "rowid" : nil
+    }
+
     func keyMayBeNull(of table: String) throws -> Bool { false }
 
     func isViewWithoutKey(_ table: String) throws -> Bool { false }

@@ -12,6 +12,13 @@ extension Database: QuerySchema {
         return try SchemaReader.rowIDName(besides: columns(in: table))
     }
 
+    package func rowIDName(of table: String) throws -> String? {
+        if try schema.find(table, in: nil, self)?.kind == .view { return nil }
+        let key = try primaryKey(table)
+        if key.isRowID { return key.columns.first }
+        return try key.tableHasRowID ? SchemaReader.rowIDName(besides: columns(in: table)) : nil
+    }
+
     package func keyMayBeNull(of table: String) throws -> Bool { try mayBeNull(primaryKey(table), of: table) }
 
     /// Only the rowid, and the keys of WITHOUT ROWID and STRICT tables, are implicitly NOT NULL.

@@ -17,6 +17,9 @@ package protocol QuerySchema: SQLContext {
     /// only the whole key has a different value in each row. nil if SQL can't name the rowid, and the key may be NULL.
     func rowColumn(of table: String) throws -> String?
 
+    /// A column, or another name, by which SQL names the rowid; nil if there is none.
+    func rowIDName(of table: String) throws -> String?
+
     /// Whether the table is a view without a column that identifies its rows.
     func isViewWithoutKey(_ table: String) throws -> Bool
 

@@ -114,6 +114,7 @@ import Testing
             func keyColumns(of table: String) throws -> [String] { [] }
             func keyMayBeNull(of table: String) throws -> Bool { false }
             func rowColumn(of table: String) throws -> String? { nil }
+            func rowIDName(of table: String) throws -> String? { nil }
             func isViewWithoutKey(_ table: String) throws -> Bool { false }
             func columnNames(of table: String) throws -> [String] { [] }
             func columnMayBeNull(_ column: String, of table: String) throws -> Bool { true }

@@ -96,9 +96,26 @@ final class SynonymTokenizer: FTS5WrapperTokenizer {
         }
     }
 
+    private struct Shelf: TableRecord {}
+
+    private struct Book: Codable, FetchableRecord, PersistableRecord {
+        enum Columns {
+            static let id = Column("id")
+            static let author = Column("author")
+        }
+        static let shelf = belongsTo(Shelf.self)
+        var id: Int64
+        var title: String
+    }
+
     @Test func synchronizing() throws {
         try DatabaseQueue().write { db in
-            try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, author TEXT)")
+            try db.execute(
+                sql: """
+                    CREATE TABLE shelf (id INTEGER PRIMARY KEY);
+                    CREATE TABLE book (
+                        id INTEGER PRIMARY KEY, title TEXT, author TEXT, shelfId INTEGER REFERENCES shelf);
+                    """)
 
             try db.create(virtualTable: "book_ft", using: FTS5()) { t in
                 t.synchronize(withTable: "book")
@@ -106,9 +123,27 @@ final class SynonymTokenizer: FTS5WrapperTokenizer {
             }
             try db.execute(sql: "INSERT INTO book (title) VALUES ('Moby-Dick')")
 
-            let pattern = FTS5Pattern(matchingPhrase: "moby dick")
-            let ids = try Table("book_ft").matching(pattern).select(Column.rowID, as: Int64.self).fetchAll(db)
-            #expect(ids == [1])
+            let pattern = FTS5Pattern(matchingAllPrefixesIn: "moby d")
+            let books = try Book.matching(pattern, in: "book_ft").fetchAll(db)
+            #expect(books.map(\.id) == [1])
+
+            try db.execute(sql: "UPDATE book SET author = 'Melville'")
+            let request = Book.matching(pattern, in: "book_ft", weights: [10])
+                .filter { $0.author == "Melville" }
+                .including(optional: Book.shelf)
+                .limit(20)
+            #expect(try request.fetchCount(db) == 1)
+
+            struct BookText: TableRecord {
+                static let databaseTableName = "book_ft"
+                static let book = belongsTo(Book.self, using: ForeignKey([.rowID], to: [Book.Columns.id]))
+            }
+            let found = BookText.matching(pattern).order(FTS5.rank)
+                .select(FTS5.highlight(Column("title"), of: "book_ft", open: "<b>", close: "</b>").forKey("shown"))
+                .annotated(withRequired: BookText.book.select(Column("id"), Column("author")))
+            let row = try #require(try Row.fetchOne(db, found))
+            #expect(row["shown"] == "<b>Moby-Dick</b>" || row["shown"] == "<b>Moby</b>-<b>Dick</b>")
+            #expect(row["id"] == 1 && row["author"] == "Melville")
 
             try db.dropFTS5SynchronizationTriggers(forTable: "book_ft")
             try db.drop(table: "book_ft")
