@@ -96,15 +96,26 @@ public struct TableSchema: Sendable {
 
 /// Collects the parts of a `TableSchema`.
 @resultBuilder public enum TableSchemaBuilder {
-    /// A column.
+    /// A column: `t.column("name").unique()`.
     public static func buildExpression(_ column: TableSchema.Column) -> [TableSchema.Part] {
         [TableSchema.Part(content: .column(column))]
     }
 
-    /// Another part.
+    /// A constraint, an index, or another part that isn't a column: `t.uniqueKey(["teamId", "name"])`.
     public static func buildExpression(_ part: TableSchema.Part) -> [TableSchema.Part] { [part] }
 
-    /// Parts from another declaration.
+    /// The parts of a function or property that several declarations share.
+    ///
+    /// ```swift
+    /// @TableSchemaBuilder static func timestamps(_ t: TableSchema.Parts) -> [TableSchema.Part] {
+    ///     t.column("createdAt").defaults(sql: "CURRENT_TIMESTAMP")
+    ///     t.column("updatedAt").indexed()
+    /// }
+    /// TableSchema { t in
+    ///     t.column("name").unique()
+    ///     timestamps(t)
+    /// }
+    /// ```
     public static func buildExpression(_ parts: [TableSchema.Part]) -> [TableSchema.Part] { parts }
 
     /// The parts, one after the other.

@@ -101,7 +101,12 @@ public struct SQL: Sendable {
     /// ```
     public static func + (lhs: SQL, rhs: SQL) -> SQL { SQL(elements: lhs.elements + rhs.elements) }
 
-    /// Appends other SQL.
+    /// Appends other SQL, with its values.
+    ///
+    /// ```swift
+    /// var query: SQL = "SELECT * FROM player"
+    /// if let name { query += " WHERE name = \(name)" }
+    /// ```
     public static func += (lhs: inout SQL, rhs: SQL) { lhs.append(literal: rhs) }
 }
 
