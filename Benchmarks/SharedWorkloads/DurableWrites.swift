@@ -1,9 +1,9 @@
 import Foundation
 
 #if BENCH_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 /// Small writes of tasks, each acknowledged when it is committed.
@@ -15,7 +15,7 @@ package struct DurableWrites: Sendable {
     package init(path: String, synchronous: String, groupCommit: Bool) throws {
         var configuration = Configuration()
         #if BENCH_QUARRY
-            configuration.groupCommit = groupCommit
+        configuration.groupCommit = groupCommit
         #endif
         pool = try DatabasePool(path: path, configuration: configuration)
         // A setup comes before a pool's own setting.

@@ -1,10 +1,10 @@
 import BenchSupport
 
 #if BENCH_QUARRY
-    import Quarry
-    import QuarryCaching
+import Quarry
+import QuarryCaching
 #else
-    import GRDB
+import GRDB
 #endif
 
 /// Rows 6: a player by its key.
@@ -85,15 +85,15 @@ extension LibraryWorkloads {
     static func lookupHot(_ fixtures: Fixtures) throws -> Workload {
         let pool = try openedPool(fixtures.copy())
         #if BENCH_QUARRY
-            let players = CachedTable<CodablePlayer>(pool)
-            let lookUp: @Sendable (Int64) throws -> CodablePlayer? = { key in try players.fetchOne(key: key) }
-            // A cached table keeps records after the first write access that began after its first lookup.
-            _ = try lookUp(1)
-            try pool.write { _ in }
+        let players = CachedTable<CodablePlayer>(pool)
+        let lookUp: @Sendable (Int64) throws -> CodablePlayer? = { key in try players.fetchOne(key: key) }
+        // A cached table keeps records after the first write access that began after its first lookup.
+        _ = try lookUp(1)
+        try pool.write { _ in }
         #else
-            let lookUp: @Sendable (Int64) throws -> CodablePlayer? = { key in
-                try pool.read { db in try CodablePlayer.fetchOne(db, key: key) }
-            }
+        let lookUp: @Sendable (Int64) throws -> CodablePlayer? = { key in
+            try pool.read { db in try CodablePlayer.fetchOne(db, key: key) }
+        }
         #endif
         return .sync { range in
             try range.reduce(0) { sum, number in

@@ -1,9 +1,9 @@
 import BenchSupport
 
 #if BENCH_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 /// Rows 5: records that are written, in memory.
@@ -23,10 +23,10 @@ extension LibraryWorkloads {
     static func insertPlayerBatch() throws -> Workload {
         try insertPlayers(CodablePlayer.init) { db, players in
             #if BENCH_QUARRY
-                try CodablePlayer.insertAll(db, players)
+            try CodablePlayer.insertAll(db, players)
             #else
-                // It has no such call.
-                for player in players { try player.insert(db) }
+            // It has no such call.
+            for player in players { try player.insert(db) }
             #endif
         }
     }

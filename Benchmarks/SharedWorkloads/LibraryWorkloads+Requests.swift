@@ -1,9 +1,9 @@
 import BenchSupport
 
 #if BENCH_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 /// Rows 8: a query that finds no rows, so that what surrounds it shows; in 8.4 it finds ten.

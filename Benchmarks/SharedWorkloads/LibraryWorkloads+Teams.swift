@@ -1,9 +1,9 @@
 import BenchSupport
 
 #if BENCH_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 private struct Member: Decodable, FetchableRecord, TableRecord {

@@ -1,9 +1,9 @@
 import BenchSupport
 
 #if BENCH_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 /// The work of both libraries, from one source: the call sites differ only in the import.

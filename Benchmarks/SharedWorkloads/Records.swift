@@ -2,9 +2,9 @@ import BenchSupport
 import Foundation
 
 #if BENCH_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 struct Item: FetchableRecord {

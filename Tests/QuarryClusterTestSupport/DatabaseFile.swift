@@ -2,11 +2,11 @@ internal import CSQLite
 internal import QuarryClusterWire
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The file that represents the replicated state, in a temporary folder.

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The threads of a cluster, which end before it does. They block, so they aren't Swift's.
@@ -51,13 +51,13 @@ private final class ThreadBody: Sendable {
 func startThread(_ body: @escaping @Sendable () -> Void) {
     let argument = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
     #if canImport(Darwin)
-        var thread: pthread_t?
-        let code = pthread_create(&thread, nil, { runBody($0) }, argument)
-        if let thread { pthread_detach(thread) }
+    var thread: pthread_t?
+    let code = pthread_create(&thread, nil, { runBody($0) }, argument)
+    if let thread { pthread_detach(thread) }
     #else
-        var thread = pthread_t()
-        let code = pthread_create(&thread, nil, { runBody($0!) }, argument)
-        if code == 0 { pthread_detach(thread) }
+    var thread = pthread_t()
+    let code = pthread_create(&thread, nil, { runBody($0!) }, argument)
+    if code == 0 { pthread_detach(thread) }
     #endif
     precondition(code == 0, "pthread_create failed with \(code).")
 }

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A call of the system that failed.
@@ -28,15 +28,15 @@ final class Socket: Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         setOption(protocolTCP, TCP_NODELAY, 1)
         #if canImport(Darwin)
-            setOption(SOL_SOCKET, SO_NOSIGPIPE, 1)
+        setOption(SOL_SOCKET, SO_NOSIGPIPE, 1)
         #endif
     }
 
     convenience init() throws(SystemError) {
         #if canImport(Glibc)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         guard descriptor >= 0 else { throw SystemError("socket") }
         self.init(owning: descriptor)
@@ -162,9 +162,9 @@ extension FixedWidthInteger {
 }
 
 #if canImport(Glibc)
-    extension RawRepresentable where RawValue: FixedWidthInteger {
-        fileprivate var number: Int { Int(rawValue) }
-    }
+extension RawRepresentable where RawValue: FixedWidthInteger {
+    fileprivate var number: Int { Int(rawValue) }
+}
 #endif
 
 // `Socket` has methods with the names of these functions.
@@ -188,9 +188,9 @@ private func acceptDescriptor(
 
 private func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
     #if canImport(Darwin)
-        send(descriptor, bytes, count, 0)
+    send(descriptor, bytes, count, 0)
     #else
-        send(descriptor, bytes, count, Int32(MSG_NOSIGNAL.number))
+    send(descriptor, bytes, count, Int32(MSG_NOSIGNAL.number))
     #endif
 }
 

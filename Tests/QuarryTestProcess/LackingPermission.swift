@@ -3,11 +3,11 @@ import Quarry
 import QuarryShared
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Uses the databases of a folder whose owner takes away the permission to list it, to search it, and to write into it.

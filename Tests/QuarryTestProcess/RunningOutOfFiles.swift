@@ -3,11 +3,11 @@ import Quarry
 import QuarryShared
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Uses more databases than the process may have files open for: idle readers are closed in time.
@@ -161,9 +161,9 @@ func runNewDatabasesOutOfFiles(folder: String) throws {
 /// Lets the process have a number of files open, and no more.
 private func limitFiles(to count: Int) {
     #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
-        let resource = RLIMIT_NOFILE
+    let resource = RLIMIT_NOFILE
     #endif
     var limit = rlimit()
     getrlimit(resource, &limit)

@@ -48,14 +48,14 @@ private func processorMilliseconds() -> Int {
 /// The most memory that the process has had at a time, in bytes: <https://man7.org/linux/man-pages/man5/proc.5.html>.
 private func maximumMemory() throws -> Int {
     #if os(Linux)
-        // `getrusage` counts the process that has started this one, too.
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        guard let kilobytes = Int(line.filter(\.isNumber)) else { throw Wrong("no VmHWM: \(status)") }
-        return kilobytes * 1024
+    // `getrusage` counts the process that has started this one, too.
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+    guard let kilobytes = Int(line.filter(\.isNumber)) else { throw Wrong("no VmHWM: \(status)") }
+    return kilobytes * 1024
     #else
-        var use = rusage()
-        guard getrusage(RUSAGE_SELF, &use) == 0 else { throw Wrong("getrusage: \(errno)") }
-        return use.ru_maxrss
+    var use = rusage()
+    guard getrusage(RUSAGE_SELF, &use) == 0 else { throw Wrong("getrusage: \(errno)") }
+    return use.ru_maxrss
     #endif
 }

@@ -45,10 +45,10 @@ public final class ChildProcess {
     /// The program, which is built next to the tests.
     public static func executable() throws -> String {
         #if os(Linux)
-            let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            let folder = URL(fileURLWithPath: tests).deletingLastPathComponent()
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let folder = URL(fileURLWithPath: tests).deletingLastPathComponent()
         #else
-            let folder = Bundle(for: ChildProcess.self).bundleURL.deletingLastPathComponent()
+        let folder = Bundle(for: ChildProcess.self).bundleURL.deletingLastPathComponent()
         #endif
         return folder.appendingPathComponent("QuarryTestProcess").path
     }
@@ -68,9 +68,9 @@ public final class ChildProcess {
     private static func start(_ arguments: [String]) throws -> (pid_t, Int32, Int32, Int32) {
         let (input, output, errorOutput) = try (pipe(), pipe(), pipe())
         #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
+        var actions: posix_spawn_file_actions_t?
         #else
-            var actions = posix_spawn_file_actions_t()
+        var actions = posix_spawn_file_actions_t()
         #endif
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -4,9 +4,9 @@ import Hummingbird
 import NIOCore
 
 #if HTTP_LOAD_QUARRY
-    import Quarry
+import Quarry
 #else
-    import GRDB
+import GRDB
 #endif
 
 /// A server of small handlers, the same with Quarry and with GRDB.
@@ -19,8 +19,8 @@ struct ItemServer: AsyncParsableCommand {
     var synchronous = "FULL"
 
     #if HTTP_LOAD_QUARRY
-        @Option(help: "The threads on which reads and writes run: automatic, inline, offloaded.")
-        var mode = "automatic"
+    @Option(help: "The threads on which reads and writes run: automatic, inline, offloaded.")
+    var mode = "automatic"
     #endif
 
     func run() async throws {
@@ -42,15 +42,15 @@ struct ItemServer: AsyncParsableCommand {
     private func configuration() throws -> Configuration {
         var configuration = Configuration()
         #if HTTP_LOAD_QUARRY
-            switch mode {
-            case "automatic": configuration.asyncExecution = .automatic
-            case "inline": configuration.asyncExecution = .inline
-            case "offloaded": configuration.asyncExecution = .offloaded
-            default: throw ValidationError("--mode must be automatic, inline or offloaded, not \(mode).")
-            }
+        switch mode {
+        case "automatic": configuration.asyncExecution = .automatic
+        case "inline": configuration.asyncExecution = .inline
+        case "offloaded": configuration.asyncExecution = .offloaded
+        default: throw ValidationError("--mode must be automatic, inline or offloaded, not \(mode).")
+        }
         #else
-            // The same number of connections.
-            configuration.maximumReaderCount = 5
+        // The same number of connections.
+        configuration.maximumReaderCount = 5
         #endif
         return configuration
     }

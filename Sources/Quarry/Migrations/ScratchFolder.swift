@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A folder for temporary files, which is removed with all its files when the value is destroyed.

@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A mutex over a value, and a condition: the holder of the mutex can sleep until another thread signals.
@@ -72,13 +72,13 @@ package struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
             return true
         }
         #if canImport(Darwin)
-            let now = SystemClock.monotonicNanoseconds()
-            guard now < deadline else { return false }
-            var time = Self.time(deadline - now)
-            return pthread_cond_timedwait_relative_np(condition, mutex, &time) != ETIMEDOUT
+        let now = SystemClock.monotonicNanoseconds()
+        guard now < deadline else { return false }
+        var time = Self.time(deadline - now)
+        return pthread_cond_timedwait_relative_np(condition, mutex, &time) != ETIMEDOUT
         #else
-            var time = Self.time(deadline)
-            return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
+        var time = Self.time(deadline)
+        return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
         #endif
     }
 
@@ -90,13 +90,13 @@ package struct ConditionLock<Value>: ~Copyable, @unchecked Sendable {
 /// Initializes a condition whose deadlines are times of the monotonic clock.
 func initializeCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
     #if canImport(Darwin)
-        pthread_cond_init(condition, nil)
+    pthread_cond_init(condition, nil)
     #else
-        // A clock that can't be set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
+    // A clock that can't be set: https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
     #endif
 }

@@ -1,11 +1,11 @@
 import Synchronization
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The threads of Swift's cooperative pool.

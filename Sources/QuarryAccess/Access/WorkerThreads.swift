@@ -2,11 +2,11 @@ import QuarryCore
 import Synchronization
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A few threads of the library, for asynchronous accesses that may block on the disk or on another process's lock.

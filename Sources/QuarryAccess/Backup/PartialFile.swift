@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The file beside its target that a backup or a salvage writes, until it is complete.

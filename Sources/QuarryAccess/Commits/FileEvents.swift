@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The system's calls that tell of changes of files: <https://man7.org/linux/man-pages/man7/inotify.7.html>. Other
@@ -20,9 +20,9 @@ enum FileEvents {
     /// A descriptor of events; -1 if the system has none left.
     static func open() -> CInt {
         #if os(Linux)
-            inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+        inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
         #else
-            -1
+        -1
         #endif
     }
 
@@ -31,16 +31,16 @@ enum FileEvents {
     /// - returns: the number of the watch; nil if there is no such file, no right to read it, or no watch left.
     static func addWatch(_ events: CInt, _ path: String) -> CInt? {
         #if os(Linux)
-            let watch = inotify_add_watch(events, path, UInt32(IN_MODIFY))
-            return watch >= 0 ? watch : nil
+        let watch = inotify_add_watch(events, path, UInt32(IN_MODIFY))
+        return watch >= 0 ? watch : nil
         #else
-            return nil
+        return nil
         #endif
     }
 
     static func removeWatch(_ events: CInt, _ watch: CInt) {
         #if os(Linux)
-            _ = inotify_rm_watch(events, watch)
+        _ = inotify_rm_watch(events, watch)
         #endif
     }
 
@@ -49,29 +49,29 @@ enum FileEvents {
     /// - parameter changes: receives an element for each changed file.
     static func read(_ events: CInt, _ buffer: inout [UInt8], _ changes: inout [Change]) {
         #if os(Linux)
-            while true {
-                let count = readBytes(events, &buffer)
-                guard count > 0 else { return }
-                var start = 0
-                buffer.withUnsafeBytes { bytes in
-                    while start < count {
-                        let event = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
-                        let change = Change(watch: event.wd, isGone: event.mask & UInt32(IN_IGNORED) != 0)
-                        if changes.last != change { changes.append(change) }
-                        start += MemoryLayout<inotify_event>.size + Int(event.len)
-                    }
+        while true {
+            let count = readBytes(events, &buffer)
+            guard count > 0 else { return }
+            var start = 0
+            buffer.withUnsafeBytes { bytes in
+                while start < count {
+                    let event = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+                    let change = Change(watch: event.wd, isGone: event.mask & UInt32(IN_IGNORED) != 0)
+                    if changes.last != change { changes.append(change) }
+                    start += MemoryLayout<inotify_event>.size + Int(event.len)
                 }
             }
+        }
         #endif
     }
 
     private static func readBytes(_ descriptor: CInt, _ buffer: inout [UInt8]) -> Int {
         #if canImport(Darwin)
-            Darwin.read(descriptor, &buffer, buffer.count)
+        Darwin.read(descriptor, &buffer, buffer.count)
         #elseif canImport(Musl)
-            Musl.read(descriptor, &buffer, buffer.count)
+        Musl.read(descriptor, &buffer, buffer.count)
         #else
-            Glibc.read(descriptor, &buffer, buffer.count)
+        Glibc.read(descriptor, &buffer, buffer.count)
         #endif
     }
 
@@ -82,11 +82,11 @@ enum FileEvents {
         // Rounded up: a time that hasn't come would be waited for in a loop.
         let milliseconds = nanoseconds.map { CInt(min(($0 + 999_999) / 1_000_000, 3_600_000)) } ?? -1
         #if canImport(Darwin)
-            _ = Darwin.poll(&waits, nfds_t(waits.count), milliseconds)
+        _ = Darwin.poll(&waits, nfds_t(waits.count), milliseconds)
         #elseif canImport(Musl)
-            _ = Musl.poll(&waits, nfds_t(waits.count), milliseconds)
+        _ = Musl.poll(&waits, nfds_t(waits.count), milliseconds)
         #else
-            _ = Glibc.poll(&waits, nfds_t(waits.count), milliseconds)
+        _ = Glibc.poll(&waits, nfds_t(waits.count), milliseconds)
         #endif
     }
 }

@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The calls of the file system that backups, salvages and quarantines make themselves. SQLite makes the others,
@@ -139,11 +139,11 @@ package struct FileOperations: Sendable {
     /// Replaces the file at the new path, if there is one. The corresponding C function is `rename`.
     package func rename(_ path: String, to newPath: String) throws {
         #if canImport(Darwin)
-            _ = try call(.rename, newPath) { Darwin.rename(path, newPath) }
+        _ = try call(.rename, newPath) { Darwin.rename(path, newPath) }
         #elseif canImport(Musl)
-            _ = try call(.rename, newPath) { Musl.rename(path, newPath) }
+        _ = try call(.rename, newPath) { Musl.rename(path, newPath) }
         #else
-            _ = try call(.rename, newPath) { Glibc.rename(path, newPath) }
+        _ = try call(.rename, newPath) { Glibc.rename(path, newPath) }
         #endif
     }
 
@@ -276,32 +276,32 @@ package struct FileOperations: Sendable {
 
     private static func openReadOnly(_ path: String) -> CInt {
         #if canImport(Darwin)
-            Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        Darwin.open(path, O_RDONLY | O_CLOEXEC)
         #elseif canImport(Musl)
-            Musl.open(path, O_RDONLY | O_CLOEXEC)
+        Musl.open(path, O_RDONLY | O_CLOEXEC)
         #else
-            Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        Glibc.open(path, O_RDONLY | O_CLOEXEC)
         #endif
     }
 
     private static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> CInt {
         #if canImport(Darwin)
-            CInt(Darwin.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
+        CInt(Darwin.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
         #elseif canImport(Musl)
-            CInt(Musl.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
+        CInt(Musl.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
         #else
-            CInt(Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
+        CInt(Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, 1 << 30)))
         #endif
     }
 
     private func openNew(_ path: String, _ permissions: UInt16) -> CInt {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
         #if canImport(Darwin)
-            return Darwin.open(path, flags, mode_t(permissions))
+        return Darwin.open(path, flags, mode_t(permissions))
         #elseif canImport(Musl)
-            return Musl.open(path, flags, mode_t(permissions))
+        return Musl.open(path, flags, mode_t(permissions))
         #else
-            return Glibc.open(path, flags, mode_t(permissions))
+        return Glibc.open(path, flags, mode_t(permissions))
         #endif
     }
 

@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Questions about the file system of a database.
@@ -65,11 +65,11 @@ package enum FileSystem {
     /// <https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
     package static func otherProcess(withDatabase path: String) -> Int? {
         #if os(Linux)
-            var status = stat()
-            guard stat(path + "-shm", &status) == 0, let locks = text(ofFile: "/proc/locks") else { return nil }
-            return otherProcess(in: locks, inode: UInt64(status.st_ino), ownProcess: Int(getpid()))
+        var status = stat()
+        guard stat(path + "-shm", &status) == 0, let locks = text(ofFile: "/proc/locks") else { return nil }
+        return otherProcess(in: locks, inode: UInt64(status.st_ino), ownProcess: Int(getpid()))
         #else
-            return nil
+        return nil
         #endif
     }
 

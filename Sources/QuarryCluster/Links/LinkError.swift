@@ -1,11 +1,11 @@
 import QuarryClusterWire
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The reason for which a node can't be used.

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The host and the port of a node: `db1.example.org:9000`, `10.0.0.1:9000`, `[::1]:9000`.

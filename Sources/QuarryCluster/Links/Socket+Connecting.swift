@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 extension Socket {
@@ -49,9 +49,9 @@ extension Socket {
         hints.ai_family = AF_UNSPEC
         hints.ai_flags = AI_NUMERICSERV
         #if canImport(Glibc)
-            hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         #else
-            hints.ai_socktype = SOCK_STREAM
+        hints.ai_socktype = SOCK_STREAM
         #endif
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(address.host, String(address.port), &hints, &list)

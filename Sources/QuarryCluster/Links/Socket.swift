@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A connected socket, or one to connect, whose calls never block.
@@ -14,11 +14,11 @@ struct Socket: ~Copyable {
     /// A stream of bytes, and the flags that the system sets as it makes a descriptor.
     static var streamType: CInt {
         #if canImport(Darwin)
-            SOCK_STREAM
+        SOCK_STREAM
         #elseif canImport(Musl)
-            SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
+        SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
         #else
-            CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         #endif
     }
 
@@ -75,10 +75,10 @@ struct Socket: ~Copyable {
     borrowing func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         while true {
             #if canImport(Darwin)
-                let count = send(descriptor, bytes.baseAddress, bytes.count, 0)
+            let count = send(descriptor, bytes.baseAddress, bytes.count, 0)
             #else
-                // Without the flag, a closed connection ends the process by SIGPIPE.
-                let count = send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+            // Without the flag, a closed connection ends the process by SIGPIPE.
+            let count = send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
             #endif
             if count >= 0 { return .bytes(count) }
             if errno != EINTR { return Socket.failure(errno) }
@@ -101,7 +101,7 @@ struct Socket: ~Copyable {
     /// forgets the option after a while: <https://man7.org/linux/man-pages/man7/tcp.7.html>, TCP_QUICKACK.
     borrowing func acknowledge() {
         #if os(Linux)
-            Socket.set(TCP_QUICKACK, of: CInt(IPPROTO_TCP), descriptor)
+        Socket.set(TCP_QUICKACK, of: CInt(IPPROTO_TCP), descriptor)
         #endif
     }
 
@@ -112,8 +112,8 @@ struct Socket: ~Copyable {
     /// Sets the options of the connection.
     private borrowing func prepare() {
         #if canImport(Darwin)
-            Socket.prepare(descriptor)
-            Socket.set(SO_NOSIGPIPE, of: SOL_SOCKET, descriptor)
+        Socket.prepare(descriptor)
+        Socket.set(SO_NOSIGPIPE, of: SOL_SOCKET, descriptor)
         #endif
         // A request is one write, which has nothing to gain from waiting for another. Sockets other than TCP's have no
         // such option, and need none.

@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Ends the waits of one session, from any thread.

@@ -1,11 +1,11 @@
 import QuarryClusterWire
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Identifies a transaction in the commit journal, a table of the cluster's database:

@@ -1,11 +1,11 @@
 public import Synchronization
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The lifetime of a connection, and the thread that has the connection.
@@ -156,9 +156,9 @@ final class ConnectionLifetime: StatementFinalizer, @unchecked Sendable {
     @usableFromInline
     static var currentThread: UInt {
         #if canImport(Darwin) || canImport(Musl)
-            UInt(bitPattern: pthread_self())
+        UInt(bitPattern: pthread_self())
         #else
-            pthread_self()
+        pthread_self()
         #endif
     }
 

@@ -1,11 +1,11 @@
 import CSQLite
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A pointer to a connection: <https://www.sqlite.org/c3ref/sqlite3.html>.

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Creates the files of databases with chosen permissions.
@@ -43,12 +43,12 @@ enum FileCreation {
     /// - returns: the reason of a failure.
     private static func create(_ path: String, _ permissions: mode_t) -> String? {
         #if canImport(Darwin)
-            // `mknod` needs a privilege there.
-            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
-            if descriptor >= 0 { close(descriptor) }
-            let isCreated = descriptor >= 0
+        // `mknod` needs a privilege there.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+        if descriptor >= 0 { close(descriptor) }
+        let isCreated = descriptor >= 0
         #else
-            let isCreated = mknod(path, S_IFREG | permissions, 0) == 0
+        let isCreated = mknod(path, S_IFREG | permissions, 0) == 0
         #endif
         guard isCreated else { return errno == EEXIST ? refusalOfExisting(path) : String(cString: strerror(errno)) }
         // The umask takes permissions away, which no other process could have used yet.

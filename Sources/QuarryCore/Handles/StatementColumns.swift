@@ -1,11 +1,11 @@
 public import CSQLite
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Reads the columns of the current row of a statement.

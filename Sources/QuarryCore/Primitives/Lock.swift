@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    public import Darwin
+public import Darwin
 #elseif canImport(Musl)
-    public import Musl
+public import Musl
 #else
-    public import Glibc
+public import Glibc
 #endif
 
 /// A mutual exclusion lock over a value, shared by reference.
@@ -101,12 +101,12 @@ package struct OwnedLock<Value>: ~Copyable, @unchecked Sendable {
 @usableFromInline
 package func initializeMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
     #if canImport(Glibc)
-        var attributes = pthread_mutexattr_t()
-        pthread_mutexattr_init(&attributes)
-        pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
-        pthread_mutex_init(mutex, &attributes)
-        pthread_mutexattr_destroy(&attributes)
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+    pthread_mutex_init(mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
     #else
-        pthread_mutex_init(mutex, nil)
+    pthread_mutex_init(mutex, nil)
     #endif
 }

@@ -1,11 +1,11 @@
 import QuarryCore
 
 #if canImport(Darwin)
-    @preconcurrency import Darwin
+@preconcurrency import Darwin
 #elseif canImport(Musl)
-    @preconcurrency import Musl
+@preconcurrency import Musl
 #else
-    @preconcurrency import Glibc
+@preconcurrency import Glibc
 #endif
 
 /// A file that a dump writes to.

@@ -223,32 +223,32 @@ import Testing
     }
 
     #if os(Linux)
-        @Test(arguments: WriterKind.allCases.filter { $0 != .memoryQueue }, [true, false])
-        func everyConnectionIsClosed(_ kind: WriterKind, closes: Bool) async throws {
-            do {
-                let writer = try kind.make(folder)
-                try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-                let mayEnd = Step("all readers are open")
-                let threads = (0..<(kind.isPool ? 5 : 1)).map { _ in
-                    OwnThread {
-                        try writer.read { db in
-                            if kind.isPool { try mayEnd.wait() }
-                            return try db.count()
-                        }
+    @Test(arguments: WriterKind.allCases.filter { $0 != .memoryQueue }, [true, false])
+    func everyConnectionIsClosed(_ kind: WriterKind, closes: Bool) async throws {
+        do {
+            let writer = try kind.make(folder)
+            try await writer.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+            let mayEnd = Step("all readers are open")
+            let threads = (0..<(kind.isPool ? 5 : 1)).map { _ in
+                OwnThread {
+                    try writer.read { db in
+                        if kind.isPool { try mayEnd.wait() }
+                        return try db.count()
                     }
                 }
-                if let pool = writer as? DatabasePool {
-                    try await until("all readers are open") { pool.readers.group.connectionCount == 5 }
-                    let snapshot = try pool.makeSnapshotPool()
-                    #expect(try await snapshot.read { db in try db.count() } == 0)
-                }
-                mayEnd.reach()
-                for thread in threads { #expect(try await thread.value == 0) }
-                #expect(try !folder.openFiles.isEmpty)
-                if closes { try writer.close() }
             }
-            try await until("all connections are closed: \(try folder.openFiles)") { try folder.openFiles.isEmpty }
+            if let pool = writer as? DatabasePool {
+                try await until("all readers are open") { pool.readers.group.connectionCount == 5 }
+                let snapshot = try pool.makeSnapshotPool()
+                #expect(try await snapshot.read { db in try db.count() } == 0)
+            }
+            mayEnd.reach()
+            for thread in threads { #expect(try await thread.value == 0) }
+            #expect(try !folder.openFiles.isEmpty)
+            if closes { try writer.close() }
         }
+        try await until("all connections are closed: \(try folder.openFiles)") { try folder.openFiles.isEmpty }
+    }
     #endif
 
     @Test func accessesKeepTheirDatabase() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import QuarryShared
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #endif
 
 /// Blocks the library's thread, if the task stays on it. Blocking one of Swift's would stop other tests.
@@ -298,41 +298,41 @@ func block(until step: Step) async throws {
     }
 
     #if canImport(Glibc)
-        /// No thread can be started while a program blocks the only one: the task that asks runs its access itself.
-        @Test func noThreadIsLeft() async {
-            await #expect(processExitsWith: .success) {
-                let folder = try TemporaryFolder()
-                let pool = try folder.offloadedPool()
-                let isBlocked = Step("the program blocks")
-                let isServed = Step("another task has read")
-                let program = Task {
-                    try await pool.write { _ in }
-                    isBlocked.reach()
-                    try isServed.wait()
-                }
-                try await isBlocked.reached()
-                #expect(pool.workers.currentThreadCount == 1)
-                // No thread gets a stack of 64 TB.
-                Self.setStackSize(1 << 46)
-                try await pool.read { _ in }
-                #expect(pool.workers.currentThreadCount == 1)
-                Self.setStackSize(1 << 23)
-                isServed.reach()
-                try await program.value
+    /// No thread can be started while a program blocks the only one: the task that asks runs its access itself.
+    @Test func noThreadIsLeft() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let pool = try folder.offloadedPool()
+            let isBlocked = Step("the program blocks")
+            let isServed = Step("another task has read")
+            let program = Task {
+                try await pool.write { _ in }
+                isBlocked.reach()
+                try isServed.wait()
             }
+            try await isBlocked.reached()
+            #expect(pool.workers.currentThreadCount == 1)
+            // No thread gets a stack of 64 TB.
+            Self.setStackSize(1 << 46)
+            try await pool.read { _ in }
+            #expect(pool.workers.currentThreadCount == 1)
+            Self.setStackSize(1 << 23)
+            isServed.reach()
+            try await program.value
         }
+    }
 
-        private static func setStackSize(_ size: Int) {
-            typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> CInt
-            let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
-            defer { attributes.deallocate() }
-            pthread_attr_init(attributes)
-            defer { pthread_attr_destroy(attributes) }
-            #expect(pthread_attr_setstacksize(attributes, size) == 0)
-            // Not declared without _GNU_SOURCE.
-            guard let symbol = dlsym(nil, "pthread_setattr_default_np") else { return }
-            #expect(unsafeBitCast(symbol, to: SetDefault.self)(attributes) == 0)
-        }
+    private static func setStackSize(_ size: Int) {
+        typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> CInt
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        defer { attributes.deallocate() }
+        pthread_attr_init(attributes)
+        defer { pthread_attr_destroy(attributes) }
+        #expect(pthread_attr_setstacksize(attributes, size) == 0)
+        // Not declared without _GNU_SOURCE.
+        guard let symbol = dlsym(nil, "pthread_setattr_default_np") else { return }
+        #expect(unsafeBitCast(symbol, to: SetDefault.self)(attributes) == 0)
+    }
     #endif
 
     // MARK: - Programs that block

@@ -115,36 +115,36 @@ import Testing
     }
 
     #if os(Linux) || os(macOS)
-        /// Another process writes to the same file: both see what is committed, and none loses anything.
-        @Test func twoProcesses() async throws {
-            let path = folder.file("a.sqlite")
+    /// Another process writes to the same file: both see what is committed, and none loses anything.
+    @Test func twoProcesses() async throws {
+        let path = folder.file("a.sqlite")
+        let pool = try DatabasePool(path: path)
+        try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        // The child finds the file by the folder's path, which it inherits.
+        setenv("QUARRY_TEST_FILE", path, 1)
+        async let child = #expect(processExitsWith: .success) {
+            let path = try #require(ProcessInfo.processInfo.environment["QUARRY_TEST_FILE"])
             let pool = try DatabasePool(path: path)
-            try await pool.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
-            // The child finds the file by the folder's path, which it inherits.
-            setenv("QUARRY_TEST_FILE", path, 1)
-            async let child = #expect(processExitsWith: .success) {
-                let path = try #require(ProcessInfo.processInfo.environment["QUARRY_TEST_FILE"])
-                let pool = try DatabasePool(path: path)
-                for index in 0..<100 {
-                    try await pool.write { db in try db.insert(1_000 + index) }
-                    let found = try await pool.read { db in
-                        try Int.fetchOne(db, sql: "SELECT a FROM t WHERE a = ?", arguments: [1_000 + index])
-                    }
-                    guard found == 1_000 + index else { exit(2) }
-                }
-            }
             for index in 0..<100 {
-                try await pool.write { db in try db.insert(index) }
+                try await pool.write { db in try db.insert(1_000 + index) }
                 let found = try await pool.read { db in
-                    try Int.fetchOne(db, sql: "SELECT a FROM t WHERE a = ?", arguments: [index])
+                    try Int.fetchOne(db, sql: "SELECT a FROM t WHERE a = ?", arguments: [1_000 + index])
                 }
-                #expect(found == index)
+                guard found == 1_000 + index else { exit(2) }
             }
-            _ = await child
-            #expect(try await pool.read { db in try db.values() } == Array(0..<100) + Array(1_000..<1_100))
-            #expect(
-                try await pool.read { db in try String.fetchAll(db, sql: "PRAGMA integrity_check") } == ["ok"])
         }
+        for index in 0..<100 {
+            try await pool.write { db in try db.insert(index) }
+            let found = try await pool.read { db in
+                try Int.fetchOne(db, sql: "SELECT a FROM t WHERE a = ?", arguments: [index])
+            }
+            #expect(found == index)
+        }
+        _ = await child
+        #expect(try await pool.read { db in try db.values() } == Array(0..<100) + Array(1_000..<1_100))
+        #expect(
+            try await pool.read { db in try String.fetchAll(db, sql: "PRAGMA integrity_check") } == ["ok"])
+    }
     #endif
 
     @Test func transactionDates() async throws {

@@ -220,38 +220,38 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func filesAreWatched() async throws {
-            let path = folder.file("watched")
-            func write(_ path: String) throws { try Data([1]).write(to: URL(fileURLWithPath: path)) }
-            try write(path)
-            let files = FileWatcher.Files(path: path, logPath: path + "-wal", needsLog: false)
-            let (first, second) = (Client(), Client())
-            let registrations = [first, second].map { FileWatcher.shared.add($0) }
-            for registration in registrations { #expect(registration.watch(files) && registration.isIncomplete) }
-            try write(path)
-            try await until("the change") { first.changes.value > 0 && second.changes.value > 0 }
-            // The log comes, and is deleted.
-            try write(files.logPath)
-            #expect(registrations[0].watch(files) && !registrations[0].isIncomplete)
-            try FileManager.default.removeItem(atPath: files.logPath)
-            try await until("it is noticed") { registrations[0].isIncomplete }
-            // One ends, and the other is told of changes.
-            registrations[0].remove()
-            let count = second.changes.value
-            try write(path)
-            try await until("the next change") { second.changes.value > count }
-            registrations[1].wait(until: SystemClock.monotonicNanoseconds() + 1_000_000)
-            try await until("the time") { second.times.value == 1 }
-            registrations[1].remove()
-            #expect(first.times.value == 0)
-            // A missing file, and a log that has to exist.
-            let missing = FileWatcher.Files(path: path + ".none", logPath: path, needsLog: false)
-            let third = FileWatcher.shared.add(first)
-            #expect(!third.watch(missing))
-            third.remove()
-            let fourth = FileWatcher.shared.add(first)
-            #expect(!fourth.watch(FileWatcher.Files(path: path, logPath: path + ".none", needsLog: true)))
-            fourth.remove()
-        }
+    @Test func filesAreWatched() async throws {
+        let path = folder.file("watched")
+        func write(_ path: String) throws { try Data([1]).write(to: URL(fileURLWithPath: path)) }
+        try write(path)
+        let files = FileWatcher.Files(path: path, logPath: path + "-wal", needsLog: false)
+        let (first, second) = (Client(), Client())
+        let registrations = [first, second].map { FileWatcher.shared.add($0) }
+        for registration in registrations { #expect(registration.watch(files) && registration.isIncomplete) }
+        try write(path)
+        try await until("the change") { first.changes.value > 0 && second.changes.value > 0 }
+        // The log comes, and is deleted.
+        try write(files.logPath)
+        #expect(registrations[0].watch(files) && !registrations[0].isIncomplete)
+        try FileManager.default.removeItem(atPath: files.logPath)
+        try await until("it is noticed") { registrations[0].isIncomplete }
+        // One ends, and the other is told of changes.
+        registrations[0].remove()
+        let count = second.changes.value
+        try write(path)
+        try await until("the next change") { second.changes.value > count }
+        registrations[1].wait(until: SystemClock.monotonicNanoseconds() + 1_000_000)
+        try await until("the time") { second.times.value == 1 }
+        registrations[1].remove()
+        #expect(first.times.value == 0)
+        // A missing file, and a log that has to exist.
+        let missing = FileWatcher.Files(path: path + ".none", logPath: path, needsLog: false)
+        let third = FileWatcher.shared.add(first)
+        #expect(!third.watch(missing))
+        third.remove()
+        let fourth = FileWatcher.shared.add(first)
+        #expect(!fourth.watch(FileWatcher.Files(path: path, logPath: path + ".none", needsLog: true)))
+        fourth.remove()
+    }
     #endif
 }

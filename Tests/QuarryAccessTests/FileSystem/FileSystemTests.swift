@@ -60,67 +60,67 @@ import Testing
     }
 
     #if os(Linux)
-        /// It is, too, of a program that leaves the checkpoints to another one, as with Litestream.
-        @Test func otherProcessThatHasTheCheckpointsIsNamed() async throws {
-            let log = try LogOfTest { configuration in
-                configuration.prepareDatabase { db in
-                    if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
-                }
+    /// It is, too, of a program that leaves the checkpoints to another one, as with Litestream.
+    @Test func otherProcessThatHasTheCheckpointsIsNamed() async throws {
+        let log = try LogOfTest { configuration in
+            configuration.prepareDatabase { db in
+                if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
             }
-            let path = log.folder.file("db")
-            let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
-            let warnings: @Sendable () -> Int = {
-                log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
-            }
-            try await onOwnThread {
-                let child = try ChildProcess(["commit", path, "pool", "commit"])
-                _ = try child.readLine()
-                for _ in 0..<2 where isAffected {
-                    try log.write()
-                    try spin(until: "a warning") {
-                        _ = log.keeper?.tick()
-                        return warnings() > 0
-                    }
-                }
-                child.kill()
-                _ = try child.wait()
-            }
-            #expect(warnings() == (isAffected ? 1 : 0))
-            #expect(log.checkpoints.isEmpty)
         }
-
-        /// A version of SQLite that can corrupt a file which two processes checkpoint is told of once.
-        @Test func otherProcessIsNamed() async throws {
-            let log = try LogOfTest()
-            try log.write()
-            #expect(FileSystem.otherProcess(withDatabase: log.folder.file("db")) == nil)
-            _ = try await log.checkpoint(count: 1)
-            let path = log.folder.file("db")
-            let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
-            let warnings: @Sendable () -> Int = {
-                log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
-            }
-            try await onOwnThread {
-                let child = try ChildProcess(["commit", path, "pool", "commit"])
-                _ = try child.readLine()
-                #expect(FileSystem.otherProcess(withDatabase: path) == Int(child.id))
-                for _ in 0..<2 {
-                    try log.write()
-                    let count = log.checkpoints.count
+        let path = log.folder.file("db")
+        let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
+        let warnings: @Sendable () -> Int = {
+            log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
+        }
+        try await onOwnThread {
+            let child = try ChildProcess(["commit", path, "pool", "commit"])
+            _ = try child.readLine()
+            for _ in 0..<2 where isAffected {
+                try log.write()
+                try spin(until: "a warning") {
                     _ = log.keeper?.tick()
-                    // The other process may be checkpointing.
-                    try spin(until: "a checkpoint") {
-                        log.keeper?.readerDidEnd()
-                        _ = log.keeper?.tick()
-                        return log.checkpoints.count > count
-                    }
+                    return warnings() > 0
                 }
-                // The look at the locks follows the event of the checkpoint.
-                if isAffected { try spin(until: "a warning") { warnings() > 0 } }
-                child.kill()
-                _ = try child.wait()
             }
-            #expect(warnings() == (isAffected ? 1 : 0))
+            child.kill()
+            _ = try child.wait()
         }
+        #expect(warnings() == (isAffected ? 1 : 0))
+        #expect(log.checkpoints.isEmpty)
+    }
+
+    /// A version of SQLite that can corrupt a file which two processes checkpoint is told of once.
+    @Test func otherProcessIsNamed() async throws {
+        let log = try LogOfTest()
+        try log.write()
+        #expect(FileSystem.otherProcess(withDatabase: log.folder.file("db")) == nil)
+        _ = try await log.checkpoint(count: 1)
+        let path = log.folder.file("db")
+        let isAffected = LogKeeper.corruptingVersions.contains(Database.sqliteLibVersionNumber)
+        let warnings: @Sendable () -> Int = {
+            log.events.value.count { if case .otherProcessMayCorrupt = $0 { true } else { false } }
+        }
+        try await onOwnThread {
+            let child = try ChildProcess(["commit", path, "pool", "commit"])
+            _ = try child.readLine()
+            #expect(FileSystem.otherProcess(withDatabase: path) == Int(child.id))
+            for _ in 0..<2 {
+                try log.write()
+                let count = log.checkpoints.count
+                _ = log.keeper?.tick()
+                // The other process may be checkpointing.
+                try spin(until: "a checkpoint") {
+                    log.keeper?.readerDidEnd()
+                    _ = log.keeper?.tick()
+                    return log.checkpoints.count > count
+                }
+            }
+            // The look at the locks follows the event of the checkpoint.
+            if isAffected { try spin(until: "a warning") { warnings() > 0 } }
+            child.kill()
+            _ = try child.wait()
+        }
+        #expect(warnings() == (isAffected ? 1 : 0))
+    }
     #endif
 }

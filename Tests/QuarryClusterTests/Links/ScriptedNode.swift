@@ -5,11 +5,11 @@ import QuarryCore
 @testable import QuarryCluster
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A server on 127.0.0.1 in a node's place: it runs a script for each connection, on a thread of its own.

@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Callbacks of records, time stamps, checks, conflict policies, and changes since a record was fetched.

@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Cursors and what is made of them; prepared statements; several statements in one text.

@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Forms of calls that are easily forgotten: tables of different types in one expression, empty lists, JSON of an

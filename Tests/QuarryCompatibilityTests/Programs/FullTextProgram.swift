@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Full-text search: FTS3, FTS4 and FTS5, patterns, synchronized tables, and a tokenizer of the program's own.

@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Keys of several columns, tables WITHOUT ROWID, tables without a primary key, views, and tables without a record.

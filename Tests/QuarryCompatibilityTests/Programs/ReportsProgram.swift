@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// SQL: plain, with arguments, and interpolated; requests and conditions that are made of SQL.

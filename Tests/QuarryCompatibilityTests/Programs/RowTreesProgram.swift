@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Rows as trees: row adapters, scopes, prefetched rows, and joined SQL that is decoded by hand.

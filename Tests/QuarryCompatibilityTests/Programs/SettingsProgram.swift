@@ -1,9 +1,9 @@
 import Foundation
 
 #if GRDB_PROGRAMS
-    import GRDB
+import GRDB
 #else
-    import Quarry
+import Quarry
 #endif
 
 /// Codable: strategies for dates, data, UUIDs and column names; JSON in columns; values of one container.

@@ -97,7 +97,7 @@ import Testing
                 try db.create(indexOn: "player", columns: ["score"])
             }
             #if DEBUG
-                migrator.eraseDatabaseOnSchemaChange = true
+            migrator.eraseDatabaseOnSchemaChange = true
             #endif
             try migrator.migrate(dbPool)
             #expect(try dbPool.read(migrator.changedMigrations) == [])

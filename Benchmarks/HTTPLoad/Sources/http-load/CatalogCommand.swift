@@ -135,8 +135,8 @@ enum OpenFiles {
     }
 
     #if os(Linux)
-        private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
+    private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
     #else
-        private static var resource: Int32 { RLIMIT_NOFILE }
+    private static var resource: Int32 { RLIMIT_NOFILE }
     #endif
 }

@@ -1,9 +1,9 @@
 import Subprocess
 
 #if canImport(System)
-    import System
+import System
 #else
-    import SystemPackage
+import SystemPackage
 #endif
 
 /// A server in a process of its own, which prints `Listening on http://…` when it accepts connections.

@@ -6,9 +6,9 @@ import Testing
 @testable import PackageCatalog
 
 #if canImport(System)
-    import System
+import System
 #else
-    import SystemPackage
+import SystemPackage
 #endif
 
 /// Files as they are found on machines: plain, compressed, damaged, cut off, named pipes.

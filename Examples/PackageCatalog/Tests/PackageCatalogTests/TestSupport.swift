@@ -7,9 +7,9 @@ import Synchronization
 @testable import PackageCatalog
 
 #if canImport(System)
-    import System
+import System
 #else
-    import SystemPackage
+import SystemPackage
 #endif
 
 /// A control file in memory, in one block.

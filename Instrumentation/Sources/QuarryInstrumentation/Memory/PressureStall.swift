@@ -1,11 +1,11 @@
 internal import Quarry
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// A file of the kernel's pressure stall information: <https://docs.kernel.org/accounting/psi.html>.

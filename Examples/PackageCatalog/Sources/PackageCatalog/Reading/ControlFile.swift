@@ -2,9 +2,9 @@ import Foundation
 import Subprocess
 
 #if canImport(System)
-    import System
+import System
 #else
-    import SystemPackage
+import SystemPackage
 #endif
 
 /// A control file: a regular file, which may be compressed, a named pipe, or standard input as `-`.
