@@ -5,10 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 EXAMPLE := Examples/PackageCatalog
-CODEGEN := CodeGeneration
 CLUSTER := Cluster
 CLUSTER_FOLDER ?= .build-packages/nodes
-INSTRUMENTATION := Instrumentation
 SERVER := Examples/CatalogServer
 SERVER_DATABASE ?= .build-packages/server.sqlite
 PORT ?= 8080
@@ -37,28 +35,31 @@ SHARED = $(FOLDER) $(if $(WHOLE),$(WHOLE_MODULES))
 # takes a quarter less time; after a change of one file, its whole module is compiled.
 WHOLE_MODULES = -Xswiftc -whole-module-optimization -Xswiftc -disable-batch-mode -Xswiftc -num-threads -Xswiftc 1 \
 	-Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify -Xswiftc -Xfrontend -Xswiftc -sil-verify-none
+# Each package there enables this trait of Quarry, and so do builds of Quarry itself: others would compile it once more.
+QUARRY = $(SHARED) --traits AllProducts
 IN_PACKAGE = $(SHARED) --package-path
 RELEASE_OF = $(FOLDER) -c release --package-path
-BUILD_TESTS = swift build $(SHARED) --build-tests
+BUILD_TESTS = swift build $(QUARRY) --build-tests
 
 # Sixteen tests at once, if this Swift accepts a number: a resumed task queues behind these, not behind all tests.
 WIDTH_OPTION := --experimental-maximum-parallelization-width
 AT_ONCE = $(shell swift test --help-hidden 2>&1 | grep -e '$(WIDTH_OPTION)' >/dev/null && echo '$(WIDTH_OPTION) 16')
 TEST = Scripts/report-failures swift test --disable-xctest
-TEST_BUILT = $(TEST) $(SHARED) --skip-build
+TEST_BUILT = $(TEST) $(QUARRY) --skip-build
 TEST_AT_ONCE = $(TEST) $(AT_ONCE)
 TEST_BUILT_AT_ONCE = $(TEST_BUILT) $(AT_ONCE)
 
-# Tests in processes of their own: load, and emulated nodes, which open SQLite before the library has configured it.
-APART = QuarryStressTests|QuarryClusterTests
+# Tests in processes of their own: load; emulated nodes, which open SQLite before the library has configured it; tracers of
+# all databases of the process; the compiler.
+APART = QuarryStressTests|QuarryClusterTests|QuarryInstrumentationTests|QuarryCodeGenerationTests
 
 # The suites whose SQL, limits or wording depend on the version of SQLite.
 OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
 
-# The tests under the sanitizer $(1), built in the folder $(2). Emulated nodes are in a process of their own, as above. They
-# also run if the others have failed.
+# The tests under the sanitizer $(1), built in the folder $(2), without the products that have a trait. Emulated nodes are in
+# a process of their own, as above. They also run if the others have failed.
 SANITIZED = $(TEST_AT_ONCE) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) $(if $(FILTER),--filter '$(FILTER)',--skip \
-	QuarryClusterTests || status=$$?; $(TEST) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) --skip-build \
+	'QuarryClusterTests|QuarryCodeGenerationTests' || status=$$?; $(TEST) $(WHOLE_MODULES) --sanitize=$(1) --scratch-path $(2) --skip-build \
 	--filter QuarryClusterTests || status=$$?; exit $${status:-0})
 
 .PHONY: help setup build test test-checks test-types test-newer-sqlite test-sqlite-wording steady verify kills differential stress test-tsan test-asan fuzz lint format docs compatibility bench allocations \
@@ -105,12 +106,12 @@ build: setup ## Build the library
 	swift build
 
 docs: setup ## Build the documentation into .build/documentation
-	Scripts/build-documentation
+	QUARRY_BUILD='$(QUARRY)' Scripts/build-documentation
 
 # Standard output is for the generated code: make -s codegen ARGS=app.sqlite > Records.swift
 codegen: setup ## Generate record types from a database: ARGS="app.sqlite --output Sources/App"
-	@swift build $(IN_PACKAGE) $(CODEGEN) --product quarry-codegen >&2
-	@"$$(swift build $(IN_PACKAGE) $(CODEGEN) --show-bin-path)/quarry-codegen" $(ARGS)
+	@swift build $(QUARRY) --product quarry-codegen >&2
+	@"$$(swift build $(QUARRY) --show-bin-path)/quarry-codegen" $(ARGS)
 
 ##@ Work on it
 
@@ -130,14 +131,14 @@ test: setup ## Run all tests: 9 minutes (first build: 5); with FILTER, those of 
 		'types and operators' 'make -s test-types' \
 		'library' '$(TEST_BUILT_AT_ONCE) --skip "$(APART)"' \
 		'emulated clusters' '$(TEST_BUILT) --filter QuarryClusterTests' \
-		'instrumentation' '$(TEST) $(IN_PACKAGE) $(INSTRUMENTATION)' \
+		'instrumentation' '$(TEST_BUILT) --filter QuarryInstrumentationTests' \
 		'example' '$(TEST) $(IN_PACKAGE) $(EXAMPLE)' \
 		'code generation' 'QUARRY_CATALOG=$$(swift build $(IN_PACKAGE) $(EXAMPLE) --show-bin-path)/catalog \
-			$(TEST) $(IN_PACKAGE) $(CODEGEN)' \
+			$(TEST_BUILT) --filter QuarryCodeGenerationTests' \
 		'server' '$(TEST) $(IN_PACKAGE) $(SERVER)')
 
 # Needs the library's modules.
-test-types: export QUARRY_MODULES = $(shell swift build $(SHARED) --show-bin-path)/Modules
+test-types: export QUARRY_MODULES = $(shell swift build $(QUARRY) --show-bin-path)/Modules
 test-types:
 	Scripts/check-type-checking --self-test
 	Scripts/check-type-checking
@@ -197,7 +198,7 @@ compatibility: setup ## Run the same programs with GRDB and with Quarry; ARGS=--
 	$(TEST_BUILT_AT_ONCE) --filter QuarryCompatibilityTests
 
 clean: ## Delete all build products
-	rm -rf .build .build-* $(EXAMPLE)/.build $(CODEGEN)/.build $(CLUSTER)/.build $(INSTRUMENTATION)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
+	rm -rf .build .build-* $(EXAMPLE)/.build $(CLUSTER)/.build Benchmarks/.build Benchmarks/HTTPLoad/.build \
 		$(SERVER)/.build Tests/Fuzzing/.build
 
 ##@ Work on it: the long proofs

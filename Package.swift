@@ -7,6 +7,20 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The settings of a module that has a trait. Without it, the module is an error in a checkout that SwiftPM has made
+/// for another package, which builds only what it uses. Here, `swift build` builds all modules.
+let settingsWithTrait =
+    settings
+    + (Context.packageDirectory.split(separator: "/").contains("checkouts") ? [.define("QUARRY_IS_DEPENDENCY")] : [])
+
+/// Products of other packages, each with its package. They are resolved and built only for users who enable the trait.
+///
+/// The packages of this repository enable `AllProducts`, which is each of the others: SwiftPM gives the compiler a flag
+/// for each enabled trait, and the library is compiled again if a build has other flags, or the same in another order.
+func products(_ list: KeyValuePairs<String, String>, trait: String) -> [Target.Dependency] {
+    list.map { .product(name: $0, package: $1, condition: .when(traits: [trait, "AllProducts"])) }
+}
+
 let package = Package(
     name: "Quarry",
     platforms: [.macOS(.v15)],
@@ -25,6 +39,28 @@ let package = Package(
         .library(name: "QuarryUntrustedSQL", targets: ["QuarryUntrustedSQL"]),
         .library(name: "QuarryClusterWire", targets: ["QuarryClusterWire"]),
         .library(name: "QuarryCluster", targets: ["QuarryCluster"]),
+        .library(name: "QuarryClusterTLS", targets: ["QuarryClusterTLS"]),
+        .library(name: "QuarryCodeGeneration", targets: ["QuarryCodeGeneration"]),
+        .executable(name: "quarry-codegen", targets: ["quarry-codegen"]),
+        .library(name: "QuarryInstrumentation", targets: ["QuarryInstrumentation"]),
+    ],
+    traits: [
+        .trait(name: "ClusterTLS", description: "The product QuarryClusterTLS, with SwiftNIO."),
+        .trait(name: "CodeGeneration", description: "The command quarry-codegen, with swift-argument-parser."),
+        .trait(
+            name: "Instrumentation",
+            description: "The product QuarryInstrumentation, with swift-log, swift-metrics, swift-distributed-tracing "
+                + "and swift-service-lifecycle."),
+        .trait(name: "AllProducts", description: "All of these."),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // The system's SQLite, and `static inline` shims for what Swift can't import.
@@ -85,6 +121,33 @@ let package = Package(
         .target(
             name: "QuarryCluster", dependencies: ["Quarry", "QuarryClusterWire", "QuarryCore"],
             swiftSettings: settings),
+
+        // Products that bring dependencies, for users who enable their traits. No target above depends on one of them.
+        // Connections to nodes with TLS. The package in Cluster needs it, too.
+        .target(
+            name: "QuarryClusterTLS",
+            dependencies: products(
+                [
+                    "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOTLS": "swift-nio", "NIOSSL": "swift-nio-ssl",
+                ], trait: "ClusterTLS"),
+            swiftSettings: settingsWithTrait),
+        // The schema of a database, the records made from it, and their text. It needs no trait; its command does.
+        .target(name: "QuarryCodeGeneration", dependencies: ["Quarry", "QuarrySQL"], swiftSettings: settings),
+        .executableTarget(
+            name: "quarry-codegen",
+            dependencies: ["Quarry", "QuarryCodeGeneration"]
+                + products(["ArgumentParser": "swift-argument-parser"], trait: "CodeGeneration"),
+            swiftSettings: settings),
+        // Tracers that log, measure and trace; a service that runs and closes databases.
+        .target(
+            name: "QuarryInstrumentation",
+            dependencies: ["Quarry"]
+                + products(
+                    [
+                        "Logging": "swift-log", "Metrics": "swift-metrics", "Tracing": "swift-distributed-tracing",
+                        "ServiceLifecycle": "swift-service-lifecycle",
+                    ], trait: "Instrumentation"),
+            swiftSettings: settingsWithTrait),
 
         // VFSs for tests: operations that fail on demand, recorded writes, syncs that wait.
         .target(name: "CTestVFS", dependencies: ["CSQLite"], path: "Tests/CTestVFS"),
@@ -211,6 +274,28 @@ let package = Package(
 
         .testTarget(
             name: "QuarryClusterWireTests", dependencies: ["QuarryClusterWire", "QuarryTestSupport"],
+            swiftSettings: settings),
+
+        // A connector and a listener on this machine.
+        .testTarget(name: "QuarryClusterTLSTests", dependencies: ["QuarryClusterTLS"], swiftSettings: settings),
+
+        // The text of generated code, and its behaviour when it is compiled and run.
+        .testTarget(
+            name: "QuarryCodeGenerationTests", dependencies: ["Quarry", "QuarryCodeGeneration", "quarry-codegen"],
+            swiftSettings: settings),
+
+        // With logs, metrics and traces in memory.
+        .testTarget(
+            name: "QuarryInstrumentationTests",
+            dependencies: ["Quarry", "QuarryInstrumentation"]
+                + products(
+                    [
+                        "InMemoryLogging": "swift-log", "InMemoryTracing": "swift-distributed-tracing",
+                        "Logging": "swift-log", "MetricsTestKit": "swift-metrics",
+                        "ServiceLifecycle": "swift-service-lifecycle",
+                        "ServiceLifecycleTestKit": "swift-service-lifecycle",
+                        "UnixSignals": "swift-service-lifecycle",
+                    ], trait: "Instrumentation"),
             swiftSettings: settings),
 
         // Programs written from GRDB's documentation. They are built as users would build them, without the

@@ -16,11 +16,9 @@ let package = Package(
         .library(name: "ClusterNode", targets: ["ClusterNode"]),
     ],
     dependencies: [
-        .package(name: "Quarry", path: ".."),
+        .package(name: "Quarry", path: "..", traits: ["AllProducts"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         // The system's dqlite.
@@ -31,12 +29,9 @@ let package = Package(
             name: "ClusterNode",
             dependencies: [
                 "CDQLite",
+                .product(name: "QuarryClusterTLS", package: "Quarry"),
                 .product(name: "QuarryClusterWire", package: "Quarry"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings),
 
@@ -46,6 +41,7 @@ let package = Package(
             dependencies: [
                 "ClusterNode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "QuarryClusterTLS", package: "Quarry"),
                 .product(name: "QuarryClusterWire", package: "Quarry"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -54,7 +50,10 @@ let package = Package(
         // Nodes as processes, for tests.
         .target(
             name: "ClusterTestSupport",
-            dependencies: ["ClusterNode", .product(name: "QuarryClusterWire", package: "Quarry")],
+            dependencies: [
+                "ClusterNode", .product(name: "QuarryClusterTLS", package: "Quarry"),
+                .product(name: "QuarryClusterWire", package: "Quarry"),
+            ],
             path: "Tests/ClusterTestSupport",
             swiftSettings: settings),
         .testTarget(
@@ -63,6 +62,7 @@ let package = Package(
                 "ClusterNode", "ClusterTestSupport", "quarry-node",
                 .product(name: "Quarry", package: "Quarry"),
                 .product(name: "QuarryCluster", package: "Quarry"),
+                .product(name: "QuarryClusterTLS", package: "Quarry"),
                 .product(name: "QuarryClusterWire", package: "Quarry"),
             ],
             swiftSettings: settings),
@@ -79,6 +79,7 @@ let package = Package(
             dependencies: [
                 "ClusterNode", "ClusterTestClient", "ClusterTestSupport", "quarry-node",
                 .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
+                .product(name: "QuarryClusterTLS", package: "Quarry"),
             ],
             swiftSettings: settings),
 

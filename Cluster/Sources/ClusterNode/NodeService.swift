@@ -1,5 +1,6 @@
 internal import Glibc
 public import Logging
+public import QuarryClusterTLS
 internal import QuarryClusterWire
 
 /// A node with its folder, its listener and its membership.
@@ -66,7 +67,10 @@ public final class NodeService {
             bind: isEncrypted ? "@" : address.description, settings: configuration.node, connector: connector)
         try node.start()
         if let certificates = configuration.certificates {
-            listener = try TLSListener(address, certificates, node: node.bindAddress)
+            let socket = node.bindAddress
+            listener = try TLSListener(host: address.host, port: address.port, certificates) {
+                try Sockets.connect(abstract: socket)
+            }
         }
         logger.info("node \(id) listens at \(address)\(isEncrypted ? " with TLS" : "")")
         // A cut between `add` and `setIdentity` leaves a spare that `remove` removes; the reverse order would leave a

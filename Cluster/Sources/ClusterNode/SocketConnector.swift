@@ -1,4 +1,5 @@
 internal import Glibc
+public import QuarryClusterTLS
 
 /// Connects without TLS: for networks in which every host is trusted.
 public final class SocketConnector: Connector {
@@ -7,6 +8,18 @@ public final class SocketConnector: Connector {
 
     public func connect(to address: NodeAddress, milliseconds: Int) throws -> Int32 {
         try Sockets.connect(to: address, milliseconds: milliseconds)
+    }
+}
+
+/// Connects with TLS.
+extension TLSConnector: Connector {
+    /// A connected socket, as of every connector.
+    public func connect(to address: NodeAddress, milliseconds: Int) throws -> Int32 {
+        do {
+            return try connect(to: address.host, port: address.port, milliseconds: milliseconds)
+        } catch {
+            throw NodeError("\(error)")
+        }
     }
 }
 

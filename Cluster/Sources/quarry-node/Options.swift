@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import ClusterNode
+import QuarryClusterTLS
 
 /// The files of TLS: all three, or none.
 struct TLSOptions: ParsableArguments {

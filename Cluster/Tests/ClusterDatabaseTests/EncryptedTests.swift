@@ -2,6 +2,7 @@ import ClusterNode
 import ClusterTestSupport
 import Quarry
 import QuarryCluster
+import QuarryClusterTLS
 import Testing
 
 /// `DatabaseCluster` on nodes that accept only peers with a certificate of their authority.
@@ -13,7 +14,7 @@ import Testing
         let nodes = try NodeGroup(options: files.options, connector: connector)
         let cluster = try nodes.open("app") { configuration in
             configuration.connect = { address, milliseconds in
-                try connector.connect(to: ClusterNode.NodeAddress(address.description), milliseconds: milliseconds)
+                try connector.connect(to: address.host, port: address.port, milliseconds: milliseconds)
             }
         }
         try DatabaseMigrator.teams.migrate(cluster)

@@ -1,5 +1,6 @@
 import ClusterTestSupport
 import Foundation
+import QuarryClusterTLS
 import QuarryClusterWire
 import Testing
 
@@ -53,18 +54,5 @@ import Testing
         let own = TLSConnector(
             try files.certificates())
         #expect(try NodeClient(address, own).leader()?.address == node.address)
-    }
-
-    @Test func badFilesAreNamed() throws {
-        let files = try CertificateFiles(in: folder, "own")
-        let other = try CertificateFiles(in: folder, "other")
-        let missing = #expect(throws: NodeError.self) {
-            try Certificates(certificate: "/nowhere.pem", key: files.key, authority: files.authority)
-        }
-        #expect(missing?.description.hasPrefix("/nowhere.pem can't be read:") == true)
-        let mismatch = #expect(throws: NodeError.self) {
-            try Certificates(certificate: files.certificate, key: other.key, authority: files.authority)
-        }
-        #expect(mismatch?.description.contains("aren't a certificate and its key") == true)
     }
 }

@@ -1,5 +1,6 @@
 package import ClusterNode
 import Foundation
+package import QuarryClusterTLS
 
 /// An authority and a certificate of its own, in a folder.
 package struct CertificateFiles {

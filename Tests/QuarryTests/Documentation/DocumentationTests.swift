@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Every Swift fence of the README, of `Documentation/` and of the articles is, line for line, in a file of this
-/// folder, or of those of the documents' and the clusters' tests: there it is compiled, and run by a test. A fence that
+/// folder, or of those of the other tests in `sampleFolders`: there it is compiled, and run by a test. A fence that
 /// can't be run starts with `// Package.swift`. The files of "Getting started in a server" need a package of their own,
 /// which `Scripts/follow-getting-started` makes and runs: other articles may show parts of them.
 @Suite struct DocumentationTests {
@@ -36,7 +36,7 @@ import Testing
 
     @Test func eachCatalogIsRead() throws {
         let catalogs = try Self.catalogs()
-        #expect(catalogs.count == 13)
+        #expect(catalogs.count == 15)
         let documents = try Self.documents()
         for catalog in catalogs { #expect(documents.contains { $0.hasPrefix(catalog) }, "\(catalog) has no article") }
     }
@@ -110,7 +110,8 @@ extension DocumentationTests {
 
     private static let sampleFolders = [
         "Tests/QuarryTests/Documentation", "Tests/QuarryDocumentsTests/Documentation",
-        "Tests/QuarryClusterTests/Documentation", "Cluster/Tests/ClusterNodeTests/Documentation",
+        "Tests/QuarryClusterTests/Documentation", "Tests/QuarryInstrumentationTests/Documentation",
+        "Cluster/Tests/ClusterNodeTests/Documentation",
     ]
 
     private static let followedArticle = "Sources/Quarry/Quarry.docc/GettingStartedInAServer.md"

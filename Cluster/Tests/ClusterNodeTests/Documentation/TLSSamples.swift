@@ -3,6 +3,7 @@ import ClusterTestSupport
 import Foundation
 import Quarry
 import QuarryCluster
+import QuarryClusterTLS
 import Testing
 
 /// The code of the article about clusters that needs SwiftNIO, on real nodes.
@@ -18,7 +19,7 @@ import Testing
             try Certificates(certificate: certificate, key: key, authority: authority))
         var config = ClusterConfiguration()
         config.connect = { node, milliseconds in
-            try connector.connect(to: ClusterNode.NodeAddress("\(node)"), milliseconds: milliseconds)
+            try connector.connect(to: node.host, port: node.port, milliseconds: milliseconds)
         }
 
         let cluster = try await DatabaseCluster.open(

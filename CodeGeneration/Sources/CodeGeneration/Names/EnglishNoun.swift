@@ -1,1 +1,0 @@
-../../../../Sources/QuarrySQL/Schema/EnglishNoun.swift
