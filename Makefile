@@ -127,6 +127,7 @@ test: setup ## Run all tests: 9 minutes (first build: 5); with FILTER, those of 
 	@$(if $(FILTER),Scripts/steps 'build' '$(BUILD_TESTS)' \
 		'$(FILTER)' '$(TEST_BUILT_AT_ONCE) --filter "$(FILTER)"',Scripts/steps \
 		'checks of the checks' 'make -s test-checks' \
+		'traits' 'Scripts/check-traits' \
 		'build' '$(BUILD_TESTS)' \
 		'types and operators' 'make -s test-types' \
 		'library' '$(TEST_BUILT_AT_ONCE) --skip "$(APART)"' \
@@ -205,6 +206,7 @@ clean: ## Delete all build products
 
 verify: setup ## Run the long proofs, for hours, and write a table to .build/verify
 	@Scripts/steps --go-on --report .build/verify \
+		'products with traits' 'Scripts/check-traits --build' \
 		'SQLite 3.54' 'make -s test-newer-sqlite' \
 		'stress' 'make -s stress' \
 		'kills and power cuts' 'make -s kills' \
