@@ -104,6 +104,15 @@ extension SharedDatabase {
             keys: keys, bufferingAtMost: limit, label: label, fileID: fileID, line: line)
     }
 
+    /// Same as `makeStableReader`, its name until 0.2.0.
+    @available(*, deprecated, renamed: "makeStableReader(keys:bufferingAtMost:label:fileID:line:)")
+    public func makeStableReaderAsync(
+        keys: Bool = false, bufferingAtMost limit: Int = 10_000, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) async throws -> StableReader {
+        try await makeStableReader(keys: keys, bufferingAtMost: limit, label: label, fileID: fileID, line: line)
+    }
+
     /// Makes several readers of the same state: the last commit before this call. Each advances by itself.
     ///
     /// ```swift

@@ -61,7 +61,7 @@ import Testing
         }
         #expect(trace.statementCount("BEGIN IMMEDIATE TRANSACTION") == 1)
         #expect(trace.statementCount("COMMIT TRANSACTION") == 1)
-        _ = try? await writer.write { db in try db.execute(sql: "INSERT INTO missing VALUES (1)") }
+        _ = try? await writer.write { db in try db.execute(sql: "INSERT INTO t (missing) VALUES (1)") }
         #expect(trace.take() == ["BEGIN IMMEDIATE TRANSACTION", "ROLLBACK TRANSACTION"])
         try await writer.writeWithoutTransaction { db in try db.execute(sql: "INSERT INTO t VALUES (2)") }
         #expect(trace.take() == ["INSERT INTO t VALUES (2)"])

@@ -206,6 +206,10 @@ import Testing
         }
         try await dbPool.vacuum()
         let path = folder.file("b.sqlite")
+        try await onOwnThread {
+            try dbPool.backup(toFile: path)
+        }
+        try FileManager.default.removeItem(atPath: path)
         try await dbPool.backup(toFile: path)
         #expect(try await DatabaseQueue(path: path).read { db in try books.get(db, key: "emma") } == emma)
     }
