@@ -73,9 +73,8 @@ package struct PageOrder: Sendable {
     /// The queries whose rows, one after the other, are those of a page and its successors: the rows that differ from
     /// the position in the last term only, then those that differ in the term before it, up to the first one.
     ///
-    /// A comparison of row values, `("score", "id") > (10, 7)`, would need one query. But SQLite uses the first column
-    /// alone if the second is the rowid, and reads all rows with the same score: 34 ms rather than 0.06 ms for a page
-    /// of a million rows with five scores.
+    /// A comparison of row values would need one query, but may read all rows with the same first term: see the
+    /// decision `PagesAfterARow.md`.
     ///
     /// - parameters:
     ///   - position: the row before the page; nil for the first page.
@@ -133,7 +132,8 @@ extension PageOrder.Term {
     /// The condition that the term has a value.
     func isTied(with value: DatabaseValue) -> SQLExpression {
         if isHidden, !value.isNull {
-            // `rank = x` would set the ranking function of FTS5: https://www.sqlite.org/fts5.html#the_auxiliary_functions
+            // `rank = x` would set the ranking function of FTS5:
+            // https://www.sqlite.org/fts5.html#the_auxiliary_functions
             return .node(.between(expression, value.sqlExpression, value.sqlExpression, isNegated: false))
         }
         return .equality(expression, .equal, value.sqlExpression)
