@@ -123,7 +123,7 @@ help: ## Print this list
 	@printf '\n%s\n%s\n' 'FILTER=name runs the tests with matching names. ARGS=… are options of the program that is run.' \
 		'The times are for two cores. Later builds compile only changed files and those that need them.'
 
-test: setup ## Run all tests: 9 minutes (first build: 5); with FILTER, those of the library
+test: setup ## Run all tests: 12 minutes (first build: 7); with FILTER, those of the library
 	@$(if $(FILTER),Scripts/steps 'build' '$(BUILD_TESTS)' \
 		'$(FILTER)' '$(TEST_BUILT_AT_ONCE) --filter "$(FILTER)"',Scripts/steps \
 		'checks of the checks' 'make -s test-checks' \
