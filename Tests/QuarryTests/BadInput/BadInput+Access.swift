@@ -154,7 +154,12 @@ extension BadInput {
             """
         ) { pool, _ in
             try pool.unsafeRead { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
-        }.or("SQLITE_BUSY: database is locked - while executing `PRAGMA journal_mode = DELETE`"),
+        }.or(
+            """
+            SQLITE_BUSY: database is locked: FOLDER/a.sqlite, by another connection (another process or pool?) - while \
+            executing `PRAGMA journal_mode = DELETE`
+            """
+        ),
         .pool(
             "a reader's transaction that is left open",
             "SQLITE_MISUSE: A transaction has been left open at the end of a database access."

@@ -157,7 +157,12 @@ extension BadInput {
             "a pool without a path",
             "SQLITE_ERROR: could not activate WAL Mode at path:  (its journal mode is delete)"
         ) { _ in _ = try DatabasePool(path: "") }
-        .or("SQLITE_ERROR: could not activate WAL Mode at path:  (its journal mode is memory)"),
+        .or(
+            """
+            SQLITE_ERROR: could not activate WAL Mode at path: : a pool needs a file. Use DatabaseQueue() for a \
+            database in memory
+            """
+        ),
         .files(
             "a pool on a file that never changes",
             """
