@@ -1,4 +1,4 @@
-public import QuarryCore
+import QuarryCore
 import QuarrySQL
 
 /// The place between two rows of a request where a page begins or ends.
