@@ -30,7 +30,7 @@ extension RecordError: CustomStringConvertible {
     /// The cure for a key with NULL, which no row has.
     private static func cure(_ key: [String: DatabaseValue]) -> String {
         guard let column = key.filter(\.value.isNull).keys.min() else { return "" }
-        if ["rowid", "_rowid_", "oid"].contains(where: { $0.isSameName(as: column) }) {
+        if RowID.names.contains(where: { $0.isSameName(as: column) }) {
             return ": a table without a primary key has only the rowid, which the record doesn't have. "
                 + "Declare a primary key"
         }

@@ -51,7 +51,7 @@ package final class TableShape: Equatable {
             return
         }
         // A column with a name of the rowid hides it: https://www.sqlite.org/lang_createtable.html#rowid
-        let rowIDNames = ["rowid", "_rowid_", "oid"].filter { name in
+        let rowIDNames = RowID.names.filter { name in
             !columns.contains { $0.name.isSameName(as: name) }
         }
         let hasKey = !rowIDNames.isEmpty || columns.contains { $0.primaryKeyIndex > 0 }

@@ -103,7 +103,7 @@ struct TableRebuild {
     private func rowID(of table: SchemaReader.Found, _ columns: [ColumnInfo]) throws -> String? {
         if try db.schema.listing(of: table, db)?.isWithoutRowID ?? false { return nil }
         let names = Set(columns.map(\.name).schemaNames)
-        if let name = ["rowid", "_rowid_", "oid"].first(where: { !names.contains(SchemaName($0)) }) {
+        if let name = RowID.names.first(where: { !names.contains(SchemaName($0)) }) {
             // An alias of the rowid is better, because it may be filled.
             let key = try? db.schema.primaryKey(of: table, db)
             return key?.rowIDColumn ?? name

@@ -167,7 +167,7 @@ extension Database {
         if set.isSuperset(of: key.columns.schemaNames) { return true }
         if key.tableHasRowID {
             let others = try schema.columns(of: found, self).map(\.name).schemaNames
-            let names = ["rowid", "_rowid_", "oid"].schemaNames
+            let names = RowID.names.schemaNames
             if names.contains(where: { set.contains($0) && !others.contains($0) }) { return true }
         }
         return try schema.indexes(of: found, self).contains { index in

@@ -53,7 +53,7 @@ extension SchemaReader {
     /// A name of the rowid that no column hides; nil if there is none.
     static func rowIDName(besides columns: [ColumnInfo]) -> String? {
         let names = Set(columns.map(\.name).schemaNames)
-        return ["rowid", "_rowid_", "oid"].first { !names.contains(SchemaName($0)) }
+        return RowID.names.first { !names.contains(SchemaName($0)) }
     }
 
     /// The indexes of a table, without indexes on expressions.

@@ -98,7 +98,7 @@ final class SalvageTarget {
         // Values of virtual columns aren't stored.
         return Table(
             name: name, shape: RowShape(columns: rows.filter { !$0.isVirtual }.map(\.column)),
-            rowIDName: ["rowid", "_rowid_", "oid"].first { !names.contains($0) }, isWithoutRowID: false)
+            rowIDName: RowID.names.first { !names.contains($0) }, isWithoutRowID: false)
     }
 
     /// The records of such a table begin with its key:

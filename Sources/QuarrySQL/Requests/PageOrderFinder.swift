@@ -110,7 +110,7 @@ struct PageOrderFinder {
                 ordered = named
             } else if let table = query.tableName {
                 mayBeNull = try isOptional || schema.columnMayBeNull(name, of: table)
-                let columns = try schema.columnNames(of: table) + ["rowid", "_rowid_", "oid"]
+                let columns = try schema.columnNames(of: table) + RowID.names
                 isHidden = !columns.contains { $0.isSameName(as: name) }
             }
         }
@@ -186,7 +186,7 @@ struct PageOrderFinder {
 
     /// Whether a row is joined to one row at most, because the joined columns have a unique key.
     private func findsOneRow(_ join: Join, from left: SelectQuery) throws -> Bool {
-        guard case .columns(let columns) = join.condition, let table = join.query.tableName,
+        guard case .columns(let columns) = join.condition, let table = join.query.keyedTable,
             join.kind == .inner || join.kind == .left
         else { return false }
         let pairs = try columns(left.originName, join.query.originName, schema)
@@ -235,6 +235,13 @@ extension PageOrder.Term {
 }
 
 extension SelectQuery {
+    /// The table whose keys are unique in the rows: that of the query, or of the subquery that it reads.
+    fileprivate var keyedTable: String? {
+        guard case .query(let subquery) = source, case .query(let inner) = subquery.content else { return tableName }
+        let isJoined = inner.hasClauses && (!inner.clauses.joins.isEmpty || inner.isCompound)
+        return isJoined ? nil : inner.tableName
+    }
+
     /// Whether rows may have no row of the query's table: RIGHT JOIN, FULL JOIN.
     fileprivate var joinsRightTable: Bool {
         hasClauses

@@ -46,6 +46,21 @@ import Testing
         #expect(try cache.fetchOne(key: 1) == nil)
     }
 
+    @Test func pages() throws {
+        let fixture = try ClusterFixture()
+        try fixture.cluster.write { db in
+            try db.execute(sql: "INSERT INTO player (name, score) VALUES ('a', 3), ('b', 1), ('c', 1)")
+        }
+        let request = Table("player").order(Column("score").desc)
+        let page = try fixture.cluster.read { db in try request.page(size: 2).fetch(db) }
+        #expect(page.items.map { $0["name"] as String } == ["a", "c"])
+        let rest = try fixture.cluster.writeWithoutTransaction { db in
+            try request.page(size: 2, after: page.next).fetch(db).items.map { $0["name"] as String }
+        }
+        #expect(rest == ["b"])
+        #expect(try fixture.cluster.read { db in try request.page(number: 2, size: 2).fetch(db).total } == 3)
+    }
+
     /// A node doesn't tell of rows: the keys aren't known, rather than none.
     @Test func changedKeys() async throws {
         let fixture = try ClusterFixture()

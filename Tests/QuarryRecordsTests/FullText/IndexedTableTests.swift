@@ -52,6 +52,25 @@ private struct Book: Codable, FetchableRecord, PersistableRecord {
         }
     }
 
+    @Test func matchesHavePages() throws {
+        try withBooks { db throws in
+            let matches = Book.matching(whale, in: "book_ft")
+            var ids: [Int64] = []
+            var token: PageToken?
+            repeat {
+                let page = try matches.page(size: 1, after: token).fetch(db)
+                ids += page.items.map(\.id)
+                token = page.next
+            } while token != nil
+            #expect(ids == [4, 6, 3])
+            let last = try matches.page(size: 2).fetch(db)
+            #expect(try matches.page(size: 2, after: last.next).fetch(db).items.map(\.id) == [3])
+            // Of two searches, a book is found once each.
+            let both = matches.filter { $0.shelfId == 1 }.order(\.title)
+            #expect(try both.page(size: 9).fetch(db).items.map(\.id) == [3, 6])
+        }
+    }
+
     @Test func recordsComeBestMatchFirst() throws {
         try withBooks { db throws in
             let join = #"JOIN \#(Self.search) ON "book_ft"."rowid" = "book"."id""#

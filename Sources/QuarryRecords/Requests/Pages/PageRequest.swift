@@ -60,12 +60,23 @@ extension QueryInterfaceRequest {
 extension TableRecord {
     /// A page of all rows, in the order of the primary key.
     ///
+    /// ```swift
+    /// let page = try Player.page(size: 20, after: token).fetch(db)
+    /// ```
+    /// ```sql
+    /// SELECT * FROM "player" WHERE "id" > 7 ORDER BY "id" LIMIT 21
+    /// ```
+    ///
     /// See `QueryInterfaceRequest.page(size:after:before:)`.
     public static func page(size: Int, after: PageToken? = nil, before: PageToken? = nil) -> PageRequest<Self> {
         all().page(size: size, after: after, before: before)
     }
 
     /// A page of all rows by its number, with the number of all rows.
+    ///
+    /// ```swift
+    /// let page = try Player.page(number: 2, size: 20).fetch(db)
+    /// ```
     ///
     /// See `QueryInterfaceRequest.page(number:size:)`.
     public static func page(number: Int, size: Int) -> NumberedPageRequest<Self> {
@@ -76,6 +87,10 @@ extension TableRecord {
 extension Table {
     /// A page of all rows, in the order of the primary key.
     ///
+    /// ```swift
+    /// let page = try Table("player").page(size: 20).fetch(db) // RecordPage<Row>
+    /// ```
+    ///
     /// See `QueryInterfaceRequest.page(size:after:before:)`.
     public func page(size: Int, after: PageToken? = nil, before: PageToken? = nil) -> PageRequest<RowDecoder> {
         all().page(size: size, after: after, before: before)
@@ -83,13 +98,22 @@ extension Table {
 
     /// A page of all rows by its number, with the number of all rows.
     ///
+    /// ```swift
+    /// let page = try Table("player").page(number: 2, size: 20).fetch(db) // NumberedPage<Row>
+    /// ```
+    ///
     /// See `QueryInterfaceRequest.page(number:size:)`.
     public func page(number: Int, size: Int) -> NumberedPageRequest<RowDecoder> {
         all().page(number: number, size: size)
     }
 }
 
-/// A page of a request, made by `page(size:after:before:)`.
+/// A page of a request, made by `page(size:after:before:)`. It is a value: nothing is read until it is fetched.
+///
+/// ```swift
+/// let request = Player.order(\.score.desc).page(size: 20, after: token)
+/// let page = try await dbPool.read { db in try request.fetch(db) }
+/// ```
 public struct PageRequest<RowDecoder>: Sendable {
     let query: SelectQuery
     let size: Int
@@ -98,6 +122,13 @@ public struct PageRequest<RowDecoder>: Sendable {
 
     /// The number of rows of all pages.
     ///
+    /// ```swift
+    /// let total = try Player.order(\.score.desc).page(size: 20).fetchCount(db)
+    /// ```
+    /// ```sql
+    /// SELECT COUNT(*) FROM "player"
+    /// ```
+    ///
     /// - throws: `SQLITE_MISUSE` for a request that can't be written as SQL; `DatabaseError`.
     public func fetchCount(_ db: Database) throws -> Int {
         try QueryInterfaceRequest<RowDecoder>(query: query).fetchCount(db)
@@ -105,7 +136,12 @@ public struct PageRequest<RowDecoder>: Sendable {
 }
 
 extension PageRequest where RowDecoder: RowDecodable {
-    /// The page, from one state of the database.
+    /// The page, from one state of the database: outside a transaction, its queries run in one.
+    ///
+    /// ```swift
+    /// let page = try Player.order(\.score.desc).page(size: 20).fetch(db)
+    /// let players = page.items
+    /// ```
     ///
     /// - throws: `PageTokenError.otherOrder` for a token of a request with another order; `SQLITE_MISUSE` for a request
     ///   whose rows have no key, or whose order is written as SQL; `DatabaseError`; `RowDecodingError`.
@@ -153,7 +189,12 @@ extension PageRequest where RowDecoder: RowDecodable {
     }
 }
 
-/// A page of a request by its number, made by `page(number:size:)`.
+/// A page of a request by its number, made by `page(number:size:)`. It is a value: nothing is read until it is fetched.
+///
+/// ```swift
+/// let request = Player.order(\.name).page(number: 3, size: 20)
+/// let page = try await dbPool.read { db in try request.fetch(db) }
+/// ```
 public struct NumberedPageRequest<RowDecoder>: Sendable {
     let request: QueryInterfaceRequest<RowDecoder>
     let number: Int
@@ -162,6 +203,11 @@ public struct NumberedPageRequest<RowDecoder>: Sendable {
 
 extension NumberedPageRequest where RowDecoder: RowDecodable {
     /// The page and the number of all rows, from one state of the database.
+    ///
+    /// ```swift
+    /// let page = try Player.order(\.name).page(number: 3, size: 20).fetch(db)
+    /// print("\(page.items.count) of \(page.total) players")
+    /// ```
     ///
     /// - throws: `SQLITE_MISUSE` for a number or size below 1, a request with a limit, or a request that can't be
     ///   written as SQL; `DatabaseError`; `RowDecodingError`.

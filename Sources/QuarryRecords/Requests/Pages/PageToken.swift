@@ -24,6 +24,10 @@ public struct PageToken: Sendable, Hashable {
 
     /// The token in a text.
     ///
+    /// ```swift
+    /// let token = try PageToken("AQAuu…")
+    /// ```
+    ///
     /// - throws: `PageTokenError.malformed` for another text, or for a signed token.
     public init(_ text: String) throws(PageTokenError) {
         guard let bytes = [UInt8](pageTokenText: text) else { throw .malformed }
@@ -31,6 +35,10 @@ public struct PageToken: Sendable, Hashable {
     }
 
     /// The token in a signed text.
+    ///
+    /// ```swift
+    /// let token = try PageToken(text) { bytes in Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)) }
+    /// ```
     ///
     /// - parameters:
     ///   - text: a text of `text(signature:)`.
@@ -68,6 +76,14 @@ public struct PageToken: Sendable, Hashable {
 }
 
 /// Why a text isn't a token of a request's pages. A server answers 400.
+///
+/// ```swift
+/// do {
+///     return try await players(after: request.uri.queryParameters["after"].map(String.init))
+/// } catch let error as PageTokenError {
+///     throw HTTPError(.badRequest, message: "\(error)")
+/// }
+/// ```
 public enum PageTokenError: Error, Hashable {
     /// The text isn't a token.
     case malformed

@@ -75,6 +75,10 @@ public struct NumberedPage<Item> {
     }
 
     /// The page with other items, such as those that an answer of a server has.
+    ///
+    /// ```swift
+    /// let names = page.map { $0.name } // NumberedPage<String>
+    /// ```
     public func map<T, E: Error>(_ transform: (Item) throws(E) -> T) throws(E) -> NumberedPage<T> {
         NumberedPage<T>(items: try items.map(transform), number: number, size: size, total: total)
     }
