@@ -14,10 +14,15 @@ public final class ForeignKeyDefinition {
     var notNull: ColumnDefinition.Rule?
     var isUnique = false
 
-    init(name: String, table: String?, reference: ForeignKeyReference, isIndexed: Bool) {
+    init(
+        name: String, table: String?, deleteAction: SQLForeignKeyAction?, updateAction: SQLForeignKeyAction?,
+        isDeferred: Bool, isIndexed: Bool
+    ) {
         self.name = name
         self.table = table
-        self.reference = reference
+        // The schema tells the table and its columns.
+        reference = ForeignKeyReference(
+            table: "", columns: nil, deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
         self.isIndexed = isIndexed
     }
 

@@ -98,10 +98,7 @@ public final class TableAlteration {
         onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false, indexed: Bool = true
     ) -> ForeignKeyDefinition {
         let definition = ForeignKeyDefinition(
-            name: name, table: table,
-            reference: ForeignKeyReference(
-                table: "", columns: nil, deleteAction: deleteAction, updateAction: updateAction,
-                isDeferred: isDeferred),
+            name: name, table: table, deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred,
             isIndexed: indexed)
         changes.append(.belongsTo(definition))
         return definition

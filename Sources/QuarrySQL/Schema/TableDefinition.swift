@@ -220,10 +220,7 @@ public final class TableDefinition {
         onUpdate updateAction: SQLForeignKeyAction? = nil, deferred isDeferred: Bool = false, indexed: Bool = true
     ) -> ForeignKeyDefinition {
         let definition = ForeignKeyDefinition(
-            name: name, table: table,
-            reference: ForeignKeyReference(
-                table: "", columns: nil, deleteAction: deleteAction, updateAction: updateAction,
-                isDeferred: isDeferred),
+            name: name, table: table, deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred,
             isIndexed: indexed && !isInPrimaryKeyBody)
         items.append(.belongsTo(definition, isInPrimaryKey: isInPrimaryKeyBody))
         return definition
