@@ -182,9 +182,9 @@ function check_import(    text, module) {
     module = text
     sub(/[^A-Za-z0-9_].*$/, "", module)
 
-    if (module ~ /^Foundation/ && target !~ /^(QuarryCodeGeneration|quarry-codegen)$/ &&
-        FILENAME !~ /^Sources\/Quarry(Access|CJKTokenizer|Changesets|Records|Recovery|TableSchemas)\/Foundation\//) {
-        report(FNR, "foundation-import", "only the generator of code, and folders Foundation of QuarryAccess, QuarryRecords and four products import " module)
+    if (module ~ /^Foundation/ && target != "quarry-codegen" &&
+        FILENAME !~ /^Sources\/Quarry(Access|CJKTokenizer|Changesets|CodeGeneration|Records|Recovery|TableSchemas)\/Foundation\//) {
+        report(FNR, "foundation-import", "only the command quarry-codegen, and folders Foundation of QuarryAccess, QuarryRecords and five products import " module)
     } else if (target == "QuarryCore" && !(module in coreMayImport)) {
         report(FNR, "target-order", "QuarryCore doesn't import " module)
     } else if (target != "QuarryCore" && module ~ /^(Quarry|CSQLite)/ && !((target, module) in mayImport)) {

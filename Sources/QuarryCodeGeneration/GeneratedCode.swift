@@ -2,6 +2,11 @@ public import Quarry
 internal import QuarrySQL
 
 /// Swift source that was made of a database.
+///
+/// ```swift
+/// let code = try dbQueue.read { db in try GeneratedCode(db, source: "app.sqlite", GenerationOptions()) }
+/// print(code.joined())
+/// ```
 public struct GeneratedCode: Sendable {
     /// A file, by its name.
     public struct File: Sendable {

@@ -1,4 +1,10 @@
 /// The types to generate, and their names.
+///
+/// ```swift
+/// var options = GenerationOptions()
+/// options.access = .public
+/// options.tables = ["player", "team"]
+/// ```
 public struct GenerationOptions: Sendable {
     /// The access level of the types.
     public enum Access: String, Sendable, CaseIterable {

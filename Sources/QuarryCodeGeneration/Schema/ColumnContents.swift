@@ -1,4 +1,3 @@
-import Foundation
 import Quarry
 
 /// The values of a column in the rows of a table.
@@ -28,7 +27,7 @@ struct ColumnContents {
         case .double: hasReal = true
         case .string:
             hasText = true
-            if mayBeDate, isDates, Date.fromDatabaseValue(value) == nil { isDates = false }
+            if mayBeDate, isDates, !value.isDate { isDates = false }
         case .blob: hasBlob = true
         }
     }
