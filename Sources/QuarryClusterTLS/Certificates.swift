@@ -4,6 +4,10 @@ internal import NIOSSL
 /// The files of TLS in both directions: a node shows its certificate to clients and to other nodes, and accepts only
 /// certificates of the cluster's own authority.
 ///
+/// ```swift
+/// let certificates = try Certificates(certificate: "node1.pem", key: "node1.key", authority: "authority.pem")
+/// ```
+///
 /// Names in certificates aren't compared with addresses: the authority signs for nothing but this cluster.
 public struct Certificates: Sendable {
     let server: NIOSSLContext

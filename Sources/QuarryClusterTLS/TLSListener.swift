@@ -6,6 +6,10 @@ internal import NIOTLS
 
 /// Accepts connections with TLS, from peers with a certificate of the authority, and copies their bytes to sockets of
 /// this process: `quarry-node` has one in front of its node.
+///
+/// ```swift
+/// let listener = try TLSListener(host: "10.0.0.1", port: 9000, certificates) { try connectToNode() }
+/// ```
 public final class TLSListener: Sendable {
     private let channel: any Channel
 

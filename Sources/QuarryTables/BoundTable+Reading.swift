@@ -29,6 +29,10 @@ extension BoundTable {
 
     /// As the asynchronous `read` that returns other values; returns rows.
     ///
+    /// ```swift
+    /// let rows = try await players.read { db in try Row.fetchAll(db, sql: "SELECT * FROM player") }
+    /// ```
+    ///
     /// - throws: the errors of `DatabaseReader.read` for rows; `CancellationError`.
     public func read<Rows: RowContainer>(_ value: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
         try await reader.read(value)

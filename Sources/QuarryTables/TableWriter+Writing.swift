@@ -30,6 +30,10 @@ extension TableWriter {
 
     /// As the asynchronous `write` that returns other values; returns rows.
     ///
+    /// ```swift
+    /// let rows = try await players.write { db in try Row.fetchAll(db, sql: "DELETE FROM player RETURNING *") }
+    /// ```
+    ///
     /// - throws: the errors of `DatabaseWriter.write` for rows; `CancellationError`.
     public func write<Rows: RowContainer>(_ updates: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
         try await database.write(updates)

@@ -28,6 +28,10 @@ extension DatabaseReader {
 
     /// Reads rows as the asynchronous `unsafeRead` reads other values.
     ///
+    /// ```swift
+    /// let row = try await dbPool.unsafeRead { db in try Row.fetchOne(db, sql: "SELECT * FROM player LIMIT 1") }
+    /// ```
+    ///
     /// - throws: the errors of `unsafeRead`; `SQLITE_MISUSE` for the row of a cursor that has ended.
     public func unsafeRead<Rows: RowContainer>(
         _ value: @Sendable (Database) throws -> Rows
@@ -36,6 +40,10 @@ extension DatabaseReader {
     }
 
     /// Reads rows as the asynchronous `read(timeout:)` reads other values.
+    ///
+    /// ```swift
+    /// let rows = try await dbPool.read(timeout: .seconds(2)) { db in try Row.fetchAll(db, sql: sql) }
+    /// ```
     ///
     /// - throws: the errors of `read(timeout:)`; `SQLITE_MISUSE` for the row of a cursor that has ended.
     public func read<Rows: RowContainer>(
@@ -63,6 +71,12 @@ extension DatabaseWriter {
 
     /// Writes as the asynchronous `write(timeout:)` that returns other values, and returns rows.
     ///
+    /// ```swift
+    /// let rows = try await dbPool.write(timeout: .seconds(2)) { db in
+    ///     try Row.fetchAll(db, sql: "UPDATE player SET score = 0 RETURNING *")
+    /// }
+    /// ```
+    ///
     /// - throws: the errors of `write(timeout:)`; `SQLITE_MISUSE`, after a rollback, for the row of a cursor that has
     ///   ended.
     public func write<Rows: RowContainer>(
@@ -73,6 +87,12 @@ extension DatabaseWriter {
 
     /// Writes as the asynchronous `writeWithoutTransaction` that returns other values, and returns rows.
     ///
+    /// ```swift
+    /// let checkpoint = try await dbPool.writeWithoutTransaction { db in
+    ///     try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(PASSIVE)")
+    /// }
+    /// ```
+    ///
     /// - throws: the errors of `writeWithoutTransaction`; `SQLITE_MISUSE` for the row of a cursor that has ended.
     public func writeWithoutTransaction<Rows: RowContainer>(
         _ updates: @Sendable (Database) throws -> Rows
@@ -81,6 +101,12 @@ extension DatabaseWriter {
     }
 
     /// Writes as the asynchronous `barrierWriteWithoutTransaction` that returns other values, and returns rows.
+    ///
+    /// ```swift
+    /// let checkpoint = try await dbPool.barrierWriteWithoutTransaction { db in
+    ///     try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+    /// }
+    /// ```
     ///
     /// - throws: the errors of `barrierWriteWithoutTransaction`; `SQLITE_MISUSE` for the row of a cursor that has
     ///   ended.

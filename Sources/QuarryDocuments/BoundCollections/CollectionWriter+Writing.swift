@@ -28,6 +28,10 @@ extension CollectionWriter {
 
     /// As the asynchronous `write` that returns other values; returns rows.
     ///
+    /// ```swift
+    /// let rows = try await books.write { db in try Row.fetchAll(db, sql: "DELETE FROM page RETURNING *") }
+    /// ```
+    ///
     /// - throws: the errors of `DatabaseWriter.write` for rows; `CancellationError`.
     public func write<Rows: RowContainer>(_ updates: @Sendable (Database) throws -> Rows) async throws -> sending Rows {
         try await database.write(updates)

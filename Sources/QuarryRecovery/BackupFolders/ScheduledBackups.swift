@@ -116,6 +116,10 @@ public struct ScheduledBackups: Sendable {
 extension ScheduledBackups: ContinuousWork {
     /// Makes backups until the task is cancelled.
     ///
+    /// ```swift
+    /// try await backups.run { error, pause in logger.error("\(error), again in \(pause)") }
+    /// ```
+    ///
     /// - parameter onFailure: receives the failures, after the `onEvent` of `init`.
     /// - throws: as `run()`.
     public func run(onFailure: @escaping @Sendable (_ error: any Error, _ pause: Duration) -> Void) async throws {

@@ -337,7 +337,7 @@ import Testing
 
     // MARK: - The connection after a mistake
 
-    /// A hint reads the schema: nobody sees that, and nothing of the connection changes.
+    /// A hint reads the schema. Traces don't show it, and it changes nothing in the connection.
     @Test func aHintDisturbsNothing() throws {
         var config = Configuration()
         let traced = Recorded<[String]>([])
