@@ -39,7 +39,10 @@ extension Configuration {
     ) throws -> Database {
         let start = TracerList.hasAny ? monotonicClock.now : nil
         let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
-        if let core { settings.databaseWillOpen(core) }
+        if let core {
+            settings.databaseWillOpen(core)
+            if role != .writer { try core.checkFile(at: path) }
+        }
         do {
             let database = try Database(
                 path: route == nil ? path : ":memory:",
@@ -50,6 +53,7 @@ extension Configuration {
                 // Their statements wait for the network, as the first access does.
                 if route == nil { for prepare in preparations { try prepare(db) } }
             }
+            if role == .writer { core?.noteFile(at: path) }
             context.connectionDidOpen(since: start)
             return database
         } catch let error as DatabaseError where start != nil {

@@ -24,6 +24,10 @@ package final class DatabaseCore: Sendable {
     /// The clock of timeouts and durations.
     let clock: MonotonicClock
 
+    /// The device and inode of the file that the connection that writes has open; 0 if none is known.
+    private let device = Atomic<UInt64>(0)
+    private let inode = Atomic<UInt64>(0)
+
     package init(isShared: Bool, _ clock: MonotonicClock, gate: (any DatabaseGate)? = nil) {
         self.isShared = isShared
         self.clock = clock
@@ -60,6 +64,29 @@ package final class DatabaseCore: Sendable {
         // Released here, without the lock: the last reference to a core releases closures of the user.
         _ = consume others
         return core
+    }
+
+    /// The connection that writes was opened.
+    func noteFile(at path: String) {
+        let file = FileIdentity(path: path)
+        device.store(file?.device ?? 0, ordering: .relaxed)
+        inode.store(file?.inode ?? 0, ordering: .releasing)
+    }
+
+    /// Throws if a path doesn't lead to the file that the connection that writes has open.
+    ///
+    /// SQLite finds the log and its index by the path. A connection to another file would take them for its own, and
+    /// cut the index that the other connections have mapped, so the system would kill the process: this process's own
+    /// locks don't hold it back (<https://www.sqlite.org/howtocorrupt.html>).
+    func checkFile(at path: String) throws {
+        let inode = inode.load(ordering: .acquiring)
+        guard inode != 0 else { return }
+        let file = FileIdentity(device: device.load(ordering: .relaxed), inode: inode)
+        guard FileIdentity(path: path) != file else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_READONLY_DBMOVED,
+            message: "\(path) was moved, deleted or replaced while it was open, so no other connection is opened: close "
+                + "the database, and open it again")
     }
 
     /// The log was emptied by closing the last connection.

@@ -1,3 +1,4 @@
+import Foundation
 import Quarry
 import QuarryExpectations
 import QuarryTestSupport
@@ -48,6 +49,24 @@ import Testing
         #expect(try database.read { db in try db.columns(in: "t").map(\.name) } == ["b", "a"])
         try database.write { db in try db.execute(sql: "INSERT INTO t (a) VALUES (8)") }
         #expect(try values() == [7, 8])
+    }
+
+    /// No connection is opened to a file that another program has put in place meanwhile. The next opening finds it.
+    @Test func theFileIsReplacedFromOutside() throws {
+        let other = folder.file("other.sqlite")
+        try DatabaseQueue(path: other).write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (7)")
+        }
+        #expect(try values() == [1])
+        try FileManager.default.removeItem(atPath: database.path)
+        try FileManager.default.moveItem(atPath: other, toPath: database.path)
+        expectError(.SQLITE_READONLY_DBMOVED) { _ = try database.makeSnapshot() }
+        #expect(try values() == [1])
+        try database.close()
+        // SQLite leaves the log of a file that has gone.
+        try? FileManager.default.removeItem(atPath: database.path + "-wal")
+        #expect(try values() == [7])
+        try database.write { db in try db.execute(sql: "INSERT INTO t VALUES (8)") }
+        #expect(try database.makeSnapshot().read { db in try Int.fetchAll(db, sql: "SELECT a FROM t") } == [7, 8])
     }
 
     /// SQL that ends the transaction by hand, and a transaction that stays open, leave no lock behind.
