@@ -101,7 +101,7 @@ extension ClusterSession {
             rows.readAhead()
             if case .rows(let page) = try receive(by: link, until: limit) {
                 var reader = page.makeReader()
-                if (try? reader.next()) == true {
+                if page.columnCount == 2, (try? reader.next()) == true {
                     (lastInsertedRowID, lastChangesCount) = (reader.cells[0].integer, Int(reader.cells[1].integer))
                 }
             }
@@ -209,6 +209,11 @@ extension ClusterSession {
             WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
             """, [], isReadonly: true, call)
         defer { rows.close() }
+        guard rows.columnCount == 3 else {
+            let reason = "the rows of the schema have \(rows.columnCount) columns rather than 3"
+            fail(reason)
+            throw DatabaseError(resultCode: .SQLITE_PROTOCOL, message: reason)
+        }
         var entries: [RemoteSchemaEntry] = []
         while try rows.next() {
             var texts: [String] = []

@@ -64,8 +64,13 @@ final class SessionRows: RemoteRows {
 
     private func receivePage() throws(DatabaseError) -> Bool {
         guard let session else { return false }
-        do {
+        do throws(DatabaseError) {
             let page = try session.receivePage()
+            guard page.columnCount == columnCount else {
+                let reason = "a page has \(page.columnCount) columns, and the first page of its rows \(columnCount)"
+                session.fail(reason)
+                throw DatabaseError(resultCode: .SQLITE_PROTOCOL, message: reason)
+            }
             laterPages.append(page)
             if !page.hasMore { endStream() }
             return true
