@@ -36,8 +36,10 @@ SHARED = $(FOLDER) $(if $(WHOLE),$(WHOLE_MODULES))
 WHOLE_MODULES = -Xswiftc -whole-module-optimization -Xswiftc -disable-batch-mode -Xswiftc -num-threads -Xswiftc 1 \
 	-Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify -Xswiftc -Xfrontend -Xswiftc -sil-verify-none
 # Each package there enables this trait of Quarry, and so do builds of Quarry itself: others would compile it once more.
-QUARRY = $(SHARED) --traits AllProducts
+QUARRY = $(SHARED) --traits AllButTLS
 IN_PACKAGE = $(SHARED) --package-path
+# The package Cluster enables the trait ClusterTLS instead, so it has a folder of its own.
+IN_CLUSTER = $(subst .build-packages,.build-cluster,$(SHARED)) --package-path $(CLUSTER)
 RELEASE_OF = $(FOLDER) -c release --package-path
 BUILD_TESTS = swift build $(QUARRY) --build-tests
 
@@ -88,8 +90,8 @@ load: setup ## Load that server, and the same handlers on Quarry and GRDB: some 
 
 cluster: setup ## Run three nodes of a dqlite cluster at PORT=9000 and the next, until Ctrl-C
 	@Scripts/install-dqlite
-	swift build $(IN_PACKAGE) $(CLUSTER) --product quarry-node
-	@$(CLUSTER)/three-nodes "$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
+	swift build $(IN_CLUSTER) --product quarry-node
+	@$(CLUSTER)/three-nodes "$$(swift build $(IN_CLUSTER) --show-bin-path)/quarry-node" $(CLUSTER_FOLDER) \
 		$(if $(filter command line environment,$(origin PORT)),$(PORT),9000)
 
 getting-started: setup ## Follow the article "Getting started in a server": 3 minutes
@@ -187,9 +189,9 @@ test-cluster: setup ## Run the tests on real nodes of dqlite, which is installed
 	@Scripts/install-dqlite
 	@Scripts/install-missing openssl python3 ip=iproute2
 	@status=0; Scripts/install-missing --optional faketime || status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
-	swift build $(IN_PACKAGE) $(CLUSTER) --build-tests
-	$(TEST) --skip-build --no-parallel $(IN_PACKAGE) $(CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
-	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_PACKAGE) $(CLUSTER) --show-bin-path)/quarry-node" \
+	swift build $(IN_CLUSTER) --build-tests
+	$(TEST) --skip-build --no-parallel $(IN_CLUSTER) $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,QUARRY_NODE="$$(swift build $(IN_CLUSTER) --show-bin-path)/quarry-node" \
 		$(TEST) $(IN_PACKAGE) $(EXAMPLE) --filter 'PackageCatalogTests\.ClusterTests')
 
 compatibility: setup ## Run the same programs with GRDB and with Quarry; ARGS=--record: rewrite texts

@@ -15,10 +15,12 @@ let settingsWithTrait =
 
 /// Products of other packages, each with its package. They are resolved and built only for users who enable the trait.
 ///
-/// The packages of this repository enable `AllProducts`, which is each of the others: SwiftPM gives the compiler a flag
-/// for each enabled trait, and the library is compiled again if a build has other flags, or the same in another order.
+/// The packages of this repository enable `AllButTLS`: SwiftPM gives the compiler a flag for each enabled trait, and
+/// the library is compiled again if a build has other flags, or the same in another order. That in `Cluster` enables
+/// `ClusterTLS`, which compiles BoringSSL.
 func products(_ list: KeyValuePairs<String, String>, trait: String) -> [Target.Dependency] {
-    list.map { .product(name: $0, package: $1, condition: .when(traits: [trait, "AllProducts"])) }
+    let traits: Set = trait == "ClusterTLS" ? [trait] : [trait, "AllButTLS"]
+    return list.map { .product(name: $0, package: $1, condition: .when(traits: traits)) }
 }
 
 let package = Package(
@@ -51,7 +53,7 @@ let package = Package(
             name: "Instrumentation",
             description: "The product QuarryInstrumentation, with swift-log, swift-metrics, swift-distributed-tracing "
                 + "and swift-service-lifecycle."),
-        .trait(name: "AllProducts", description: "All of these."),
+        .trait(name: "AllButTLS", description: "All of these but ClusterTLS."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -123,7 +125,7 @@ let package = Package(
             swiftSettings: settings),
 
         // Products that bring dependencies, for users who enable their traits. No target above depends on one of them.
-        // Connections to nodes with TLS. The package in Cluster needs it, too.
+        // Connections to nodes with TLS. Its tests are in the package Cluster, which needs it.
         .target(
             name: "QuarryClusterTLS",
             dependencies: products(
@@ -277,7 +279,6 @@ let package = Package(
             swiftSettings: settings),
 
         // A connector and a listener on this machine.
-        .testTarget(name: "QuarryClusterTLSTests", dependencies: ["QuarryClusterTLS"], swiftSettings: settings),
 
         // The text of generated code, and its behaviour when it is compiled and run.
         .testTarget(

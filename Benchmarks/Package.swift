@@ -21,7 +21,7 @@ let package = Package(
         .executable(name: "grdb-programs", targets: ["grdb-programs"]),
     ],
     dependencies: [
-        .package(name: "Quarry", path: "..", traits: ["AllProducts"]),
+        .package(name: "Quarry", path: "..", traits: ["AllButTLS"]),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],

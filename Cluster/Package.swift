@@ -16,7 +16,7 @@ let package = Package(
         .library(name: "ClusterNode", targets: ["ClusterNode"]),
     ],
     dependencies: [
-        .package(name: "Quarry", path: "..", traits: ["AllProducts"]),
+        .package(name: "Quarry", path: "..", traits: ["ClusterTLS"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
@@ -81,6 +81,11 @@ let package = Package(
                 .product(name: "Quarry", package: "Quarry"), .product(name: "QuarryCluster", package: "Quarry"),
                 .product(name: "QuarryClusterTLS", package: "Quarry"),
             ],
+            swiftSettings: settings),
+
+        // TLS without nodes.
+        .testTarget(
+            name: "ClusterTLSTests", dependencies: [.product(name: "QuarryClusterTLS", package: "Quarry")],
             swiftSettings: settings),
 
         // DatabaseCluster beside another client, at the same nodes.

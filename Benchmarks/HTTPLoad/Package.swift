@@ -23,7 +23,7 @@ let package = Package(
         .executable(name: "grdb-server", targets: ["grdb-server"]),
     ],
     dependencies: [
-        .package(name: "Quarry", path: "../..", traits: ["AllProducts"]),
+        .package(name: "Quarry", path: "../..", traits: ["AllButTLS"]),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),

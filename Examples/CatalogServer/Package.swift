@@ -15,7 +15,7 @@ let package = Package(
         .library(name: "CatalogServer", targets: ["CatalogServer"]),
     ],
     dependencies: [
-        .package(name: "Quarry", path: "../..", traits: ["AllProducts"]),
+        .package(name: "Quarry", path: "../..", traits: ["AllButTLS"]),
         .package(name: "PackageCatalog", path: "../PackageCatalog"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),

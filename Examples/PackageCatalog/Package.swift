@@ -15,7 +15,7 @@ let package = Package(
         .library(name: "PackageCatalog", targets: ["PackageCatalog"]),
     ],
     dependencies: [
-        .package(name: "Quarry", path: "../..", traits: ["AllProducts"]),
+        .package(name: "Quarry", path: "../..", traits: ["AllButTLS"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),

@@ -1,4 +1,4 @@
-#if ClusterTLS || AllProducts
+#if ClusterTLS
 internal import NIOSSL
 
 /// The files of TLS in both directions: a node shows its certificate to clients and to other nodes, and accepts only

@@ -1,4 +1,4 @@
-#if ClusterTLS || AllProducts
+#if ClusterTLS
 /// A file of TLS, a connection or a listener can't be used.
 public struct ClusterTLSError: Error, Sendable, CustomStringConvertible {
     /// The sentence for the user.

@@ -1,4 +1,4 @@
-#if ClusterTLS || AllProducts
+#if ClusterTLS
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL

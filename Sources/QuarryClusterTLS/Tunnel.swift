@@ -1,4 +1,4 @@
-#if ClusterTLS || AllProducts
+#if ClusterTLS
 internal import NIOCore
 
 /// Passes bytes from one channel to another, no faster than the other takes them.

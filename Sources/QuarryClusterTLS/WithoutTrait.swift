@@ -1,4 +1,4 @@
-#if !(ClusterTLS || AllProducts)
+#if !ClusterTLS
 #if QUARRY_IS_DEPENDENCY
 #error("add traits: [\"ClusterTLS\"] to the dependency on Quarry")
 #endif

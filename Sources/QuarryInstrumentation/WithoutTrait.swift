@@ -1,4 +1,4 @@
-#if !(Instrumentation || AllProducts)
+#if !(Instrumentation || AllButTLS)
 #if QUARRY_IS_DEPENDENCY
 #error("add traits: [\"Instrumentation\"] to the dependency on Quarry")
 #endif

@@ -1,4 +1,4 @@
-#if CodeGeneration || AllProducts
+#if CodeGeneration || AllButTLS
 public import ArgumentParser
 public import QuarryCodeGeneration
 import Foundation

@@ -1,4 +1,4 @@
-#if !(CodeGeneration || AllProducts)
+#if !(CodeGeneration || AllButTLS)
 import Foundation
 
 /// The command when its trait isn't enabled: the library builds without swift-argument-parser.

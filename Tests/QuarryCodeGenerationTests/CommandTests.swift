@@ -1,4 +1,4 @@
-#if CodeGeneration || AllProducts
+#if CodeGeneration || AllButTLS
 import Foundation
 import Testing
 

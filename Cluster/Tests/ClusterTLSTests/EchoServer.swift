@@ -1,4 +1,3 @@
-#if ClusterTLS || AllProducts
 import Foundation
 import QuarryClusterTLS
 import Synchronization
@@ -49,16 +48,33 @@ final class TestSocket: Sendable {
 
     deinit { close(descriptor) }
 
+    #if canImport(Glibc)
+    private static let streamType = CInt(SOCK_STREAM.rawValue)
+    #else
+    private static let streamType = SOCK_STREAM
+    #endif
+
     /// Two sockets that are connected with each other.
     static func pair() throws -> (TestSocket, CInt) {
         var pair: [CInt] = [-1, -1]
-        #if canImport(Glibc)
-        let type = CInt(SOCK_STREAM.rawValue)
-        #else
-        let type = SOCK_STREAM
-        #endif
-        guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw POSIXError(.EMFILE) }
+        guard socketpair(AF_UNIX, streamType, 0, &pair) == 0 else { throw POSIXError(.EMFILE) }
         return (TestSocket(pair[0]), pair[1])
+    }
+
+    /// A socket that has a port of this machine, at which nothing listens.
+    static func withPort() throws -> (TestSocket, UInt16) {
+        let holder = TestSocket(socket(AF_INET, streamType, 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(holder.descriptor, pointer, size) == 0 && getsockname(holder.descriptor, pointer, &size) == 0
+            }
+        }
+        guard status else { throw POSIXError(.EADDRNOTAVAIL) }
+        return (holder, UInt16(bigEndian: address.sin_port))
     }
 
     func sendAll(_ bytes: [UInt8]) {
@@ -88,4 +104,3 @@ final class TestSocket: Sendable {
         return bytes
     }
 }
-#endif

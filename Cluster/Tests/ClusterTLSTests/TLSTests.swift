@@ -1,4 +1,3 @@
-#if ClusterTLS || AllProducts
 import Foundation
 import QuarryClusterTLS
 import Testing
@@ -20,9 +19,9 @@ import Testing
         server.close()
         socket.sendOnThread([7])
         #expect(socket.receive(1) == [7])
-        #expect(throws: ClusterTLSError.self) {
-            try TLSConnector(files.load()).connect(to: host, port: server.port, milliseconds: 10_000)
-        }
+        // Another program may have the port by now, but nothing reaches this server.
+        _ = try? TLSConnector(files.load()).connect(to: host, port: server.port, milliseconds: 10_000)
+        #expect(server.connectionCount == 1)
     }
 
     @Test func strangersAreRefused() throws {
@@ -56,12 +55,11 @@ import Testing
 
     @Test func aPortWithoutListenerIsNamed() throws {
         let files = try TestCertificates.own()
-        let server = try EchoServer(files)
-        let port = server.port
-        server.close()
+        let (socket, port) = try TestSocket.withPort()
         let error = #expect(throws: ClusterTLSError.self) {
             try TLSConnector(files.load()).connect(to: "127.0.0.1", port: port, milliseconds: 10_000)
         }
+        withExtendedLifetime(socket) {}
         #expect(
             error?.description.hasPrefix("Can't connect to 127.0.0.1:\(port) with TLS: ") == true, "\(error as Any)")
     }
@@ -91,4 +89,3 @@ import Testing
 extension TestCertificates {
     func load() throws -> Certificates { try Certificates(certificate: certificate, key: key, authority: authority) }
 }
-#endif

@@ -1,4 +1,3 @@
-#if ClusterTLS || AllProducts
 import Foundation
 
 /// An authority, and a certificate that it signed, in files. They are for these tests alone, from 2020 to 2120.
@@ -100,4 +99,3 @@ final class TestCertificates {
         -----END CERTIFICATE-----
         """
 }
-#endif

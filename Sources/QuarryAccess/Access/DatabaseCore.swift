@@ -85,8 +85,8 @@ package final class DatabaseCore: Sendable {
         guard FileIdentity(path: path) != file else { return }
         throw DatabaseError(
             resultCode: .SQLITE_READONLY_DBMOVED,
-            message: "\(path) was moved, deleted or replaced while it was open, so no other connection is opened: close "
-                + "the database, and open it again")
+            message: "\(path) was moved, deleted or replaced while it was open, so no other connection is opened: "
+                + "close the database, and open it again")
     }
 
     /// The log was emptied by closing the last connection.

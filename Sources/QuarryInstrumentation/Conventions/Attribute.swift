@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 internal import Quarry
 
 /// The names of attributes, in logs, metrics and spans.

@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 /// The words of a SQL text: names, keywords and punctuation, without literals, parameters and comments.
 struct SQLWords {
     enum Word: Hashable {

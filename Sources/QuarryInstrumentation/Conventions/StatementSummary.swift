@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 /// The operation and the tables of a statement, found by looking at its words.
 ///
 /// ```swift

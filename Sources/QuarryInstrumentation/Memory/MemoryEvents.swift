@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 /// The counts of a control group's memory events, as Linux writes them:
 /// <https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files>.
 struct MemoryEvents: Equatable {

@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 public import Quarry
 
 /// Gives idle connections and pages back when the memory of the container or the machine runs short, on Linux.

@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Musl)

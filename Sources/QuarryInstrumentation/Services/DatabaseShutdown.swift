@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 internal import Logging
 internal import Quarry
 

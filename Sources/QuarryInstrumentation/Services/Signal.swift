@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 internal import Quarry
 
 /// One value, which is sent once, and for which tasks wait.

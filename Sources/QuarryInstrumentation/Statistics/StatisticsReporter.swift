@@ -1,4 +1,4 @@
-#if Instrumentation || AllProducts
+#if Instrumentation || AllButTLS
 public import Metrics
 public import Quarry
 public import ServiceLifecycle
