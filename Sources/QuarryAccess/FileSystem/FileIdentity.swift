@@ -27,7 +27,8 @@ public struct FileIdentity: Sendable, Hashable {
     /// The file that has a path now; nil if none has.
     package init?(path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        // The conversion of an argument would allocate.
+        guard path.withCString({ stat($0, &status) }) == 0 else { return nil }
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
