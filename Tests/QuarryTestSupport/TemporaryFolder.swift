@@ -33,11 +33,33 @@ public final class TemporaryFolder: Sendable {
 
     /// The paths of the files in the folder that the process has open, in order. A lock goes with its descriptor.
     public var openFiles: [String] {
+        get throws { try openDescriptors.map(\.path).sorted() }
+    }
+
+    /// The paths of files in the folder that are open at the same moment. While others open and close files, a list of
+    /// descriptors may have a file that was closed before the last one was opened; each file of two lists was open
+    /// between them.
+    public var filesOpenAtOnce: [String] {
         get throws {
-            let descriptors = "/proc/self/fd"
-            return try FileManager.default.contentsOfDirectory(atPath: descriptors).compactMap { name in
-                try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)")
-            }.filter { $0.hasPrefix(path) }.sorted()
+            let before = try openDescriptors
+            return try openDescriptors.filter(before.contains).map(\.path).sorted()
+        }
+    }
+
+    private struct Descriptor: Hashable {
+        let number: String
+        let path: String
+    }
+
+    private var openDescriptors: Set<Descriptor> {
+        get throws {
+            let folder = "/proc/self/fd"
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { number in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")).map { path in
+                    Descriptor(number: number, path: path)
+                }
+            }
+            return Set(descriptors.filter { $0.path.hasPrefix(path) })
         }
     }
 

@@ -58,10 +58,13 @@ import Testing
         writer.writer.group.state.withLock { !$0.machine.phase.isOpen }
     }
 
+    /// Whether the grace period has ended, and closing waits again, for what it has interrupted.
     private func gracePeriodHasEnded(_ writer: any GroupWriter) -> Bool {
-        writer.writer.group.state.withLock {
+        let groups = [writer.writer.group, writer.readers.group]
+        let hasEnded = groups[0].state.withLock {
             if case .ending = $0.machine.phase { true } else { false }
         }
+        return hasEnded && (groups + writer.core.backups.work(on: groups)).contains { $0.waiterCount == 1 }
     }
 
     /// Moves the clock until the grace period has ended.

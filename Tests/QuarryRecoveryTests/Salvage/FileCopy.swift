@@ -12,7 +12,8 @@ enum FileCopy {
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
     static func bytes(_ path: String) -> [UInt8]? {
-        (try? Data(contentsOf: URL(fileURLWithPath: path))).map([UInt8].init)
+        // `Data(contentsOf:)` leaks a buffer for an empty file.
+        FileHandle(forReadingAtPath: path).map { file in [UInt8]((try? file.readToEnd()) ?? Data()) }
     }
 
     static func names(in folder: String) throws -> [String] {

@@ -80,7 +80,7 @@ struct RandomDirectoryTests {
         }
 
         private func countOpenDatabases() throws {
-            let count = Set(try folder.openFiles.filter { $0.hasSuffix(".sqlite") }).count
+            let count = Set(try folder.filesOpenAtOnce.filter { $0.hasSuffix(".sqlite") }).count
             maximumOpenCount.update { $0 = max($0, count) }
         }
 
