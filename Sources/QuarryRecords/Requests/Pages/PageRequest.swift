@@ -46,6 +46,9 @@ extension QueryInterfaceRequest {
     /// SELECT * FROM "player" ORDER BY "name", "id" LIMIT 20 OFFSET 40
     /// ```
     ///
+    /// The rows have the order of `page(size:after:before:)`. A request that it refuses, such as one with an order
+    /// written as SQL, has pages by number, too: its rows are ordered by their primary key at the end.
+    ///
     /// SQLite reads and skips the rows of the pages before. Rows that are inserted or deleted meanwhile move others to
     /// another page: `page(size:after:)` does neither.
     ///
@@ -222,10 +225,22 @@ extension NumberedPageRequest where RowDecoder: RowDecodable {
             let (offset, isBeyond) = (number - 1).multipliedReportingOverflow(by: size)
             var items: [RowDecoder] = []
             if !isBeyond, offset < total {
-                items = try RowDecoder.fetchAll(db, request.withStableOrder().limit(size, offset: offset))
+                items = try fetchItems(db, offset: offset)
             }
             return NumberedPage(items: items, number: number, size: size, total: total)
         }
+    }
+
+    /// The rows of the page, in the order of `page(size:after:before:)`, so that both forms have the same pages. The
+    /// rows of a request that it refuses are ordered by their primary key after the request's order.
+    private func fetchItems(_ db: Database, offset: Int) throws -> [RowDecoder] {
+        guard let order = try? PageOrder(of: request.query, db) else {
+            return try RowDecoder.fetchAll(db, request.withStableOrder().limit(size, offset: offset))
+        }
+        var query = order.queries(from: nil, isReversed: false)[0]
+        query.limit = SelectQuery.Limit(count: size, offset: offset)
+        let rows = try Row.fetchAll(db, PageQuery(query: query, hidden: order.hiddenColumns))
+        return try rows.map { try RowDecoder.detached(from: $0) }
     }
 }
 

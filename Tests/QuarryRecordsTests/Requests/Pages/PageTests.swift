@@ -265,6 +265,16 @@ import Testing
             #expect(try request.page(number: .max, size: .max).fetch(db).items.isEmpty)
             #expect(try request.page(number: 1, size: .max).fetch(db).items.count == 5)
             #expect(try Player.none().page(number: 1, size: 2).fetch(db).pageCount == 0)
+            // In the order of the pages after a row.
+            try expectEmitted(
+                db, #"SELECT COUNT(*) FROM "player""#,
+                #"SELECT * FROM "player" ORDER BY "teamId" DESC, "id" DESC LIMIT 2 OFFSET 0"#
+            ) { page = try Player.order(\.teamId.desc).page(number: 1, size: 2).fetch(db) }
+            #expect(try Player.order(\.teamId.desc).page(size: 2).fetch(db).items == page.items)
+            try expectEmitted(
+                db, #"SELECT COUNT(*) FROM "player""#,
+                #"SELECT * FROM "player" ORDER BY teamId DESC, "id" LIMIT 2 OFFSET 0"#
+            ) { _ = try Player.order(sql: "teamId DESC").page(number: 1, size: 2).fetch(db) }
             // Compound requests and views have them, too.
             let both = Player.filter(key: 1).union(Player.filter(key: 2)).order(Column("name"))
             #expect(try both.page(number: 2, size: 1).fetch(db).items.map(\.name) == ["Barbara"])

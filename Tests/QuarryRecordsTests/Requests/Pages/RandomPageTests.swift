@@ -85,6 +85,10 @@ import Testing
         // One query, which has the order and no condition.
         let expected = try request.page(size: .max).fetch(db).items
         #expect(rows == expected, "seed \(seed)")
+        for (index, page) in pages.enumerated() {
+            let numbered = try request.page(number: index + 1, size: size).fetch(db)
+            #expect(numbered.items == page.items, "seed \(seed)")
+        }
         #expect(try Set(rows) == Set(request.fetchAll(db)) && rows.count == request.fetchCount(db), "seed \(seed)")
         var backward = pages[pages.count - 1].items
         var token = pages[pages.count - 1].previous
