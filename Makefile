@@ -56,7 +56,7 @@ TEST_BUILT_AT_ONCE = $(TEST_BUILT) $(AT_ONCE)
 APART = QuarryStressTests|QuarryClusterTests|QuarryInstrumentationTests|QuarryCodeGenerationTests
 
 # The suites whose SQL, limits or wording depend on the version of SQLite.
-OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests
+OF_SQLITE = SQLiteVersionTests|OpeningTests|DatabaseTests|BadInputTests|StatementValueTests|FullText|Untrusted|SlowFunction|FunctionCallCount|ReportedTables|RequestRegionTests|RecordedRegionTests|DatabaseRegionTests|LimitTests|JSON|RenderingTests|IndexedTableTests|PageTests|PageSeamTests
 
 # The tests under the sanitizer $(1), built in the folder $(2), without the products that have a trait. Emulated nodes are in
 # a process of their own, as above. They also run if the others have failed.
