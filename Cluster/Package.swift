@@ -85,7 +85,8 @@ let package = Package(
 
         // TLS without nodes.
         .testTarget(
-            name: "ClusterTLSTests", dependencies: [.product(name: "QuarryClusterTLS", package: "Quarry")],
+            name: "ClusterTLSTests",
+            dependencies: ["ClusterTestSupport", .product(name: "QuarryClusterTLS", package: "Quarry")],
             swiftSettings: settings),
 
         // DatabaseCluster beside another client, at the same nodes.

@@ -1,3 +1,4 @@
+import ClusterTestSupport
 import Foundation
 import QuarryClusterTLS
 import Synchronization
@@ -11,11 +12,13 @@ final class EchoServer {
     /// How many peers have been accepted.
     var connectionCount: Int { connections.count.load(ordering: .sequentiallyConsistent) }
 
+    var isListening: Bool { listener.port != nil }
+
     private final class Connections: Sendable {
         let count = Atomic(0)
     }
 
-    convenience init(_ files: TestCertificates) throws { try self.init(files.load()) }
+    convenience init(_ files: CertificateFiles) throws { try self.init(files.certificates()) }
 
     init(_ certificates: Certificates) throws {
         let connections = connections

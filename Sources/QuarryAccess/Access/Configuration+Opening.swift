@@ -41,7 +41,7 @@ extension Configuration {
         let context = ConnectionContext(configuration, path: path, core, role, configuredTracers)
         if let core {
             settings.databaseWillOpen(core)
-            if role != .writer { try core.checkFile(at: path) }
+            if role != .writer, route == nil { try core.checkFile(at: path) }
         }
         do {
             let database = try Database(
@@ -53,7 +53,7 @@ extension Configuration {
                 // Their statements wait for the network, as the first access does.
                 if route == nil { for prepare in preparations { try prepare(db) } }
             }
-            if role == .writer { core?.noteFile(at: path) }
+            if role == .writer, route == nil { core?.noteFile(at: path) }
             context.connectionDidOpen(since: start)
             return database
         } catch let error as DatabaseError where start != nil {

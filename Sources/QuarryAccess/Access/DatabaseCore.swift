@@ -24,7 +24,7 @@ package final class DatabaseCore: Sendable {
     /// The clock of timeouts and durations.
     let clock: MonotonicClock
 
-    /// The device and inode of the file that the connection that writes has open; 0 if none is known.
+    /// The device and inode of the file that the connection that writes has open; 0 for no file of this machine.
     private let device = Atomic<UInt64>(0)
     private let inode = Atomic<UInt64>(0)
 
@@ -86,7 +86,7 @@ package final class DatabaseCore: Sendable {
         throw DatabaseError(
             resultCode: .SQLITE_READONLY_DBMOVED,
             message: "\(path) was moved, deleted or replaced while it was open, so no other connection is opened: "
-                + "close the database, and open it again")
+                + "close the database, remove \(path)-wal if it is left, the log of the former file, and open it again")
     }
 
     /// The log was emptied by closing the last connection.

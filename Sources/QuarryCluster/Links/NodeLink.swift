@@ -125,6 +125,13 @@ final class NodeLink {
     /// - returns: the error, to be thrown.
     func violation(_ reason: String) -> LinkError { end(.protocolViolation(address, reason: reason)) }
 
+    /// Throws if a page has other columns than it should.
+    func expect(_ page: RowPage, columnCount: Int) throws(LinkError) {
+        guard page.columnCount == columnCount else {
+            throw violation("it sends rows of \(page.columnCount) columns rather than \(columnCount).")
+        }
+    }
+
     /// Sends `outgoing`.
     private func flush(until deadline: UInt64) throws(LinkError) {
         var sentCount = 0

@@ -100,8 +100,9 @@ extension ClusterSession {
             guard !isReadonly else { return rows }
             rows.readAhead()
             if case .rows(let page) = try receive(by: link, until: limit) {
+                try link.expect(page, columnCount: 2)
                 var reader = page.makeReader()
-                if page.columnCount == 2, (try? reader.next()) == true {
+                if (try? reader.next()) == true {
                     (lastInsertedRowID, lastChangesCount) = (reader.cells[0].integer, Int(reader.cells[1].integer))
                 }
             }

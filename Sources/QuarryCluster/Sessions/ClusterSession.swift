@@ -234,11 +234,14 @@ final class ClusterSession: @unchecked Sendable {
     // MARK: - Pages
 
     /// The next page of the running query.
-    func receivePage() throws(DatabaseError) -> RowPage {
+    ///
+    /// - parameter columnCount: the number of columns of its first page.
+    func receivePage(columnCount: Int) throws(DatabaseError) -> RowPage {
         guard let link else { throw lostError("The rest of the rows was lost.") }
         do throws(LinkError) {
             switch try link.receive(until: now &+ settings.statementTimeout) {
             case .rows(let page):
+                try link.expect(page, columnCount: columnCount)
                 var reader = page.makeReader()
                 if page.hasMore, (try? reader.next()) != true {
                     throw link.violation("it sends pages without rows, and announces more.")

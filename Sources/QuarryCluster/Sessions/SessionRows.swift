@@ -64,13 +64,8 @@ final class SessionRows: RemoteRows {
 
     private func receivePage() throws(DatabaseError) -> Bool {
         guard let session else { return false }
-        do throws(DatabaseError) {
-            let page = try session.receivePage()
-            guard page.columnCount == columnCount else {
-                let reason = "a page has \(page.columnCount) columns, and the first page of its rows \(columnCount)"
-                session.fail(reason)
-                throw DatabaseError(resultCode: .SQLITE_PROTOCOL, message: reason)
-            }
+        do {
+            let page = try session.receivePage(columnCount: columnCount)
             laterPages.append(page)
             if !page.hasMore { endStream() }
             return true

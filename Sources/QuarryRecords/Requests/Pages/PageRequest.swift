@@ -47,7 +47,7 @@ extension QueryInterfaceRequest {
     /// ```
     ///
     /// The rows have the order of `page(size:after:before:)`. A request that it refuses, such as one with an order
-    /// written as SQL, has pages by number, too: its rows are ordered by their primary key at the end.
+    /// written as SQL, has pages by number, too, in the order of `withStableOrder()`.
     ///
     /// SQLite reads and skips the rows of the pages before. Rows that are inserted or deleted meanwhile move others to
     /// another page: `page(size:after:)` does neither.
@@ -231,10 +231,13 @@ extension NumberedPageRequest where RowDecoder: RowDecodable {
         }
     }
 
-    /// The rows of the page, in the order of `page(size:after:before:)`, so that both forms have the same pages. The
-    /// rows of a request that it refuses are ordered by their primary key after the request's order.
+    /// The rows of the page, in the order of `page(size:after:before:)`, so that both forms have the same pages.
     private func fetchItems(_ db: Database, offset: Int) throws -> [RowDecoder] {
-        guard let order = try? PageOrder(of: request.query, db) else {
+        let order: PageOrder
+        do {
+            order = try PageOrder(of: request.query, db)
+        } catch DatabaseError.SQLITE_MISUSE {
+            // That form refuses the request.
             return try RowDecoder.fetchAll(db, request.withStableOrder().limit(size, offset: offset))
         }
         var query = order.queries(from: nil, isReversed: false)[0]

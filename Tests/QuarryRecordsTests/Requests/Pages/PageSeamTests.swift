@@ -182,14 +182,7 @@ import Testing
             for request in [Table("t").all(), Table("t").order(Column("a").desc), Table("t").order(Column("k").desc)] {
                 let all = try request.page(size: .max).fetch(db).items
                 #expect(all.count == keys.count)
-                var rows: [Row] = []
-                var token: PageToken?
-                repeat {
-                    let page = try request.page(size: 3, after: token).fetch(db)
-                    rows += page.items
-                    token = try page.next.map { try PageToken($0.text) }
-                } while token != nil
-                #expect(rows == all)
+                #expect(try request.allPages(db, size: 3).flatMap(\.items) == all)
             }
         }
     }

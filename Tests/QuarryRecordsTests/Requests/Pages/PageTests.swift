@@ -131,14 +131,7 @@ import Testing
             // A player has several awards: rows of one player are told apart by the award.
             let awards = Player.joining(optional: Player.awards).order(\.score)
             #expect(try awards.fetchAll(db).count == 6)
-            var ids: [Int64] = []
-            var token: PageToken?
-            repeat {
-                let page = try awards.page(size: 1, after: token).fetch(db)
-                ids += page.items.map(\.id)
-                token = page.next
-            } while token != nil
-            #expect(ids == [4, 1, 1, 3, 5, 2])
+            #expect(try awards.allPages(db, size: 1).flatMap(\.items).map(\.id) == [4, 1, 1, 3, 5, 2])
             // A team is the only one of its player, so that its key isn't in the order.
             try expectEmitted(
                 db,
@@ -275,7 +268,15 @@ import Testing
                 db, #"SELECT COUNT(*) FROM "player""#,
                 #"SELECT * FROM "player" ORDER BY teamId DESC, "id" LIMIT 2 OFFSET 0"#
             ) { _ = try Player.order(sql: "teamId DESC").page(number: 1, size: 2).fetch(db) }
-            // Compound requests and views have them, too.
+            // Compound requests and views have them, too; other errors are thrown.
+            try db.execute(sql: "CREATE VIEW best AS SELECT name, score FROM player")
+            let view = Table("best").order(Column("score").desc)
+            expectError(.SQLITE_MISUSE) { _ = try view.page(size: 2).fetch(db) }
+            let best = try String.fetchAll(db, sql: "SELECT name FROM best ORDER BY score DESC, name LIMIT 2")
+            #expect(try view.page(number: 1, size: 2).fetch(db).items.map { $0["name"] as String } == best)
+            expectError(.SQLITE_ERROR, "no such table: nowhere") {
+                _ = try Table("nowhere").page(number: 1, size: 1).fetch(db)
+            }
             let both = Player.filter(key: 1).union(Player.filter(key: 2)).order(Column("name"))
             #expect(try both.page(number: 2, size: 1).fetch(db).items.map(\.name) == ["Barbara"])
         }
@@ -461,29 +462,15 @@ import Testing
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         for size in 1...rows.count + 1 {
-            let pages = try pagesForward(db, request, size: size)
+            let pages = try request.allPages(db, size: size)
             #expect(pages.flatMap(\.items) == rows, "size \(size)", sourceLocation: sourceLocation)
-            var backward: [[Row]] = [pages.last?.items ?? []]
-            var token = pages.last?.previous
-            while let before = token {
-                let page = try request.page(size: size, before: before).fetch(db)
-                backward.insert(page.items, at: 0)
-                token = page.previous
-            }
-            #expect(backward.flatMap { $0 } == rows, "back, size \(size)", sourceLocation: sourceLocation)
+            let backward = try request.items(upTo: #require(pages.last), db, size: size)
+            #expect(backward == rows, "back, size \(size)", sourceLocation: sourceLocation)
         }
     }
 
-    private func pagesForward(
-        _ db: Database, _ request: QueryInterfaceRequest<Row>, size: Int
-    ) throws -> [RecordPage<Row>] {
-        var pages = [try request.page(size: size).fetch(db)]
-        while let next = pages.last?.next { pages.append(try request.page(size: size, after: next).fetch(db)) }
-        return pages
-    }
-
     private func names(_ db: Database, _ request: QueryInterfaceRequest<Row>, size: Int) throws -> [String] {
-        try pagesForward(db, request, size: size).flatMap(\.items).map { $0["name"] }
+        try request.allPages(db, size: size).flatMap(\.items).map { $0["name"] }
     }
 }
 

@@ -77,10 +77,7 @@ import Testing
         if Bool.random(using: &generator) { request = request.reversed() }
         if Bool.random(using: &generator) { request = request.filter(Column("c") > 1) }
         let size = Int.random(in: 1...7, using: &generator)
-        var pages = [try request.page(size: size).fetch(db)]
-        while let next = pages[pages.count - 1].next {
-            pages.append(try request.page(size: size, after: PageToken(next.text)).fetch(db))
-        }
+        let pages = try request.allPages(db, size: size)
         let rows = pages.flatMap(\.items)
         // One query, which has the order and no condition.
         let expected = try request.page(size: .max).fetch(db).items
@@ -90,13 +87,6 @@ import Testing
             #expect(numbered.items == page.items, "seed \(seed)")
         }
         #expect(try Set(rows) == Set(request.fetchAll(db)) && rows.count == request.fetchCount(db), "seed \(seed)")
-        var backward = pages[pages.count - 1].items
-        var token = pages[pages.count - 1].previous
-        while let before = token {
-            let page = try request.page(size: size, before: before).fetch(db)
-            backward = page.items + backward
-            token = page.previous
-        }
-        #expect(backward == rows, "seed \(seed)")
+        #expect(try request.items(upTo: pages[pages.count - 1], db, size: size) == rows, "seed \(seed)")
     }
 }
