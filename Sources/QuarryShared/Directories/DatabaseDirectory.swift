@@ -14,7 +14,8 @@ import QuarryCore
 /// A database is opened by its first access. If `maximumOpenCount` databases are open, the one that was used least
 /// recently of those that no access uses is closed first. If accesses use all of them, the new access waits, in the
 /// order of arrival and as long as `Configuration.acquireTimeout` and its deadline let it, until one is idle. An access
-/// inside another one of the directory doesn't wait: its database is open beyond the limit.
+/// inside another one of the directory doesn't wait: its database is open beyond the limit, also while others are still
+/// being closed.
 ///
 /// All databases have one configuration, one migrator, and one set of threads. Each is a `SharedDatabase`: it may be
 /// kept while it is closed, and opens again. Its observations and streams of commits go on; after an opening,

@@ -58,6 +58,20 @@ import Testing
         #expect(machine.endClosing(2, isClosed: true) == [2])
     }
 
+    /// A nested access doesn't wait for the closing of the database that the one before it has left.
+    @Test func closingDatabasesAreBesideThoseBeyondTheLimit() {
+        var machine = PlaceStateMachine(limit: 1)
+        _ = machine.want(1, isNested: false)
+        for id in 2...4 {
+            #expect(machine.want(id, isNested: true) == [id])
+            machine.beginClosing(id)
+        }
+        #expect(machine.openCount == 1 && machine.closingCount == 3)
+        #expect(machine.want(5, isNested: false) == [])
+        for id in 2...4 { #expect(machine.endClosing(id, isClosed: true) == []) }
+        #expect(machine.openCount + machine.closingCount == 1)
+    }
+
     @Test func databasesThatStayOpen() {
         var machine = PlaceStateMachine(limit: 1)
         _ = machine.want(1, isNested: false)
