@@ -40,7 +40,11 @@ public final class TLSListener: Sendable {
     }
 
     /// The port; nil once it is closed.
-    public var port: UInt16? { channel.localAddress?.port.flatMap { UInt16(exactly: $0) } }
+    public var port: UInt16? {
+        // NIO forgets the address after it has told that the channel is closed.
+        guard channel.isActive else { return nil }
+        return channel.localAddress?.port.flatMap { UInt16(exactly: $0) }
+    }
 
     /// Ends listening; connections stay.
     public func close() { try? channel.close().wait() }

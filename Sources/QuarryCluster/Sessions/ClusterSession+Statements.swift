@@ -103,7 +103,8 @@ extension ClusterSession {
                 try link.expect(page, columnCount: 2)
                 var reader = page.makeReader()
                 if (try? reader.next()) == true {
-                    (lastInsertedRowID, lastChangesCount) = (reader.cells[0].integer, Int(reader.cells[1].integer))
+                    lastInsertedRowID = reader.cells[0].integer
+                    changes.add(Int(reader.cells[1].integer))
                 }
             }
             return rows
@@ -282,6 +283,12 @@ extension ClusterSession {
         }
         return result
     }
+}
+
+/// The effect of a remote statement that returns no rows.
+struct RemoteResult: Sendable {
+    var lastInsertedRowID: Int64
+    var changesCount: Int
 }
 
 /// The answers of a leader that are checked alike everywhere.

@@ -64,7 +64,7 @@ final class ClusterSession: @unchecked Sendable {
 
     private(set) var schemaVersion: Int64?
     var lastInsertedRowID: Int64 = 0
-    var lastChangesCount = 0
+    var changes = RemoteChanges()
 
     /// Whether foreign keys are enforced. A new link is told.
     var checksForeignKeys = true

@@ -112,17 +112,7 @@ extension ShadowRoute {
         }
     }
 
-    /// Lets SQLite count rows that were changed at the other end, as if it had run the statement with RETURNING itself.
-    func noteChanges(_ count: Int, lastInsertedRowID: Int64, _ db: Database) {
-        guard (try? tables?.add(.changes)) != nil else { return }
-        run(
-            """
-            WITH RECURSIVE changes(n) AS (
-                SELECT 1 WHERE \(count) > 0 UNION ALL SELECT n + 1 FROM changes WHERE n < \(count))
-            INSERT INTO \(RemoteTable.Kind.changes.tableName) SELECT \(lastInsertedRowID) FROM changes
-            """, db)
-        RemoteTable.setLastInsertedRowID(db.pointer, lastInsertedRowID)
-    }
+    var changes: RemoteChanges { session.changes }
 
     /// Runs a statement on the shadow alone.
     ///

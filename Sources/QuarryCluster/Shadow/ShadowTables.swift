@@ -41,18 +41,20 @@ final class ShadowTables: RemoteTableClient {
             try route.session.query(sql, arguments, isReadonly: isReadonly, call)
         }
         if !isReadonly {
-            let session = route.session
-            route.noteChanges(session.lastChangesCount, lastInsertedRowID: session.lastInsertedRowID, database)
+            RemoteTable.setLastInsertedRowID(database.pointer, route.session.lastInsertedRowID)
         }
         return rows
     }
 
-    func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult {
+    func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) {
         database.traceSending(sql, arguments)
         let result = try call { call throws(DatabaseError) in try route.session.execute(sql, arguments, call) }
         // A node answers a PRAGMA with the counts of an earlier statement.
-        if case .query = StatementKind(sql: Substring(sql).utf8) { return result }
-        return RemoteResult(lastInsertedRowID: result.lastInsertedRowID, changesCount: 0)
+        guard case .query = StatementKind(sql: Substring(sql).utf8) else { return }
+        route.session.changes.add(result.changesCount)
+        if result.changesCount > 0 {
+            RemoteTable.setLastInsertedRowID(database.pointer, result.lastInsertedRowID)
+        }
     }
 
     private func call<T>(_ body: (RemoteCall) throws(DatabaseError) -> T) throws(DatabaseError) -> T {

@@ -15,10 +15,16 @@ extension Database {
     /// try db.execute(sql: "DELETE FROM player WHERE score = 0")
     /// print("\(db.changesCount) players are gone")
     /// ```
-    public var changesCount: Int { lifetime.isOwned ? ConnectionCalls.changes(pointer) : 0 }
+    public var changesCount: Int { lifetime.isOwned ? currentChanges : 0 }
 
     /// The number of rows changed since the connection was opened: <https://www.sqlite.org/c3ref/total_changes.html>.
-    public var totalChangesCount: Int { lifetime.isOwned ? ConnectionCalls.totalChanges(pointer) : 0 }
+    public var totalChangesCount: Int { lifetime.isOwned ? currentTotalChanges : 0 }
+
+    /// `changesCount`, for the thread that has the connection.
+    var currentChanges: Int { route?.changes.last ?? ConnectionCalls.changes(pointer) }
+
+    /// `totalChangesCount`, for the thread that has the connection.
+    var currentTotalChanges: Int { route?.changes.total ?? ConnectionCalls.totalChanges(pointer) }
 
     /// The code of the last error: <https://www.sqlite.org/c3ref/errcode.html>.
     public var lastErrorCode: ResultCode { lifetime.isOwned ? ConnectionCalls.errorCode(pointer) : .SQLITE_MISUSE }

@@ -32,6 +32,9 @@ package protocol StatementRoute: AnyObject, Sendable {
     /// Whether the statement that is about to run here has run at the other end: no deadline keeps it from that.
     var hasRunStatement: Bool { get }
 
+    /// The numbers of rows that were changed at the other end.
+    var changes: RemoteChanges { get }
+
     /// A step of a statement has failed.
     func statementDidFail(_ error: any Error, _ db: Database)
 
@@ -52,6 +55,23 @@ package protocol StatementRoute: AnyObject, Sendable {
 
     /// Closes the connection to the other end.
     func close()
+}
+
+/// What SQLite counts of a connection: <https://www.sqlite.org/c3ref/changes.html>.
+package struct RemoteChanges: Sendable {
+    /// The rows that the last INSERT, UPDATE or DELETE changed.
+    package private(set) var last = 0
+
+    /// All rows that were changed.
+    package private(set) var total = 0
+
+    package init() {}
+
+    /// Adds the rows of an INSERT, UPDATE or DELETE. Nothing keeps the other end from telling a wrong number.
+    package mutating func add(_ count: Int) {
+        last = max(0, count)
+        total = Int(clamping: UInt(total) + UInt(last))
+    }
 }
 
 extension Database {

@@ -28,24 +28,13 @@ package protocol RemoteRows: AnyObject {
     func close()
 }
 
-/// The effect of a remote statement that returns no rows.
-package struct RemoteResult: Sendable {
-    package var lastInsertedRowID: Int64
-    package var changesCount: Int
-
-    package init(lastInsertedRowID: Int64, changesCount: Int) {
-        self.lastInsertedRowID = lastInsertedRowID
-        self.changesCount = changesCount
-    }
-}
-
 /// Runs the statements that `RemoteTable` represents.
 package protocol RemoteTableClient: AnyObject {
     /// The arguments of the statement that is about to run.
     var pendingArguments: [DatabaseValue] { get set }
 
     func rows(of sql: String, _ arguments: [DatabaseValue], isReadonly: Bool) throws(DatabaseError) -> any RemoteRows
-    func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) -> RemoteResult
+    func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError)
 }
 
 /// Virtual tables that represent statements which run elsewhere: <https://www.sqlite.org/vtab.html#tabfunc2>.
@@ -60,7 +49,7 @@ package protocol RemoteTableClient: AnyObject {
 ///     SELECT rowid FROM sqlite_quarry_execution('DELETE FROM player WHERE id = ?', 0, quarry_arguments(0, ?))
 /// ```
 ///
-/// The second one inserts a row for each that was changed elsewhere, so SQLite's own counts of changes are right.
+/// The second one inserts nothing. It is an INSERT because a statement that returns no rows has no columns.
 ///
 /// The arguments pass through a function, some at a time: SQLite would compare the argument of a table beyond the 16th
 /// with the column of each row, and NULL equals nothing.
@@ -77,9 +66,9 @@ package enum RemoteTable {
         case query(columnCount: Int)
         /// Runs a change with RETURNING, and has the rows that it returns.
         case returning(columnCount: Int)
-        /// Runs a change, and has as many rows as were changed.
+        /// Runs a change, and has no rows.
         case execution
-        /// Forgets what is inserted.
+        /// Takes the rows of `execution`.
         case changes
 
         /// A table of the program can't have a name that begins with `sqlite_`.
@@ -179,10 +168,7 @@ package enum RemoteTable {
     /// The rows of one cursor.
     fileprivate final class Rows {
         var rows: (any RemoteRows)?
-        /// The number of rows of an execution that are left.
-        var changesCount = 0
         var isAtEnd = true
-        var rowID: Int64 = 0
 
         func close() {
             rows?.close()
@@ -203,10 +189,7 @@ package enum RemoteTable {
         methods.xNext = { next($0) }
         methods.xEof = { rows($0).isAtEnd ? 1 : 0 }
         methods.xColumn = { column($0, $1, $2) }
-        methods.xRowid = { cursor, rowID in
-            rowID?.pointee = rows(cursor).rowID
-            return SQLITE_OK
-        }
+        methods.xRowid = { _, _ in SQLITE_OK }
         return allocated(methods)
     }()
 
@@ -223,11 +206,7 @@ package enum RemoteTable {
         methods.xEof = { _ in 1 }
         methods.xColumn = { _, _, _ in SQLITE_OK }
         methods.xRowid = { _, _ in SQLITE_OK }
-        methods.xUpdate = { _, _, values, rowID in
-            // Behind the old and the new rowid: the only column, which takes the rowid that the change has left behind.
-            if let value = values?[2] { rowID?.pointee = sqlite3_value_int64(value) }
-            return SQLITE_OK
-        }
+        methods.xUpdate = { _, _, _, _ in SQLITE_OK }
         return allocated(methods)
     }()
 
@@ -336,9 +315,7 @@ package enum RemoteTable {
                         message: "the columns of this statement have changed since it was prepared: prepare it again")
                 }
             case .execution:
-                let result = try module.client.execute(sql, arguments)
-                rows.changesCount = result.changesCount
-                rows.rowID = result.lastInsertedRowID
+                try module.client.execute(sql, arguments)
             case .changes: return SQLITE_MISUSE
             }
         } catch {
@@ -351,8 +328,7 @@ package enum RemoteTable {
         guard let cursor, let table = cursor.pointee.pVtab else { return SQLITE_MISUSE }
         let rows = rows(cursor)
         guard let remote = rows.rows else {
-            rows.isAtEnd = rows.changesCount == 0
-            rows.changesCount -= 1
+            rows.isAtEnd = true
             return SQLITE_OK
         }
         do throws(DatabaseError) {
@@ -368,10 +344,7 @@ package enum RemoteTable {
         _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ context: OpaquePointer?, _ index: CInt
     ) -> CInt {
         let rows = rows(cursor)
-        guard let remote = rows.rows else {
-            sqlite3_result_int64(context, rows.rowID)
-            return SQLITE_OK
-        }
+        guard let remote = rows.rows else { return SQLITE_MISUSE }
         remote.withValue(Int(index)) { value in
             switch value {
             case .null: sqlite3_result_null(context)

@@ -5,12 +5,12 @@ extension ChangeMonitor {
         if !observers.isEmpty { for kind in accesses.kinds { _ = observers.interested(in: kind, db) } }
         if needsValues { db.findKeyColumns(of: accesses) }
         running.begin(
-            nil, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
+            nil, accesses, totalChanges: db.currentTotalChanges,
             ownReportCount: db.watchers.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions)
     }
 
     func operationDidEnd(succeeded: Bool, _ db: Database) {
-        let ended = running.end(nil, totalChanges: ConnectionCalls.totalChanges(db.pointer))
+        let ended = running.end(nil, totalChanges: db.currentTotalChanges)
         hasRunChange = true
         guard let change = ended, change.hasChanged, succeeded else { return }
         add(change.accesses, change.toldRows, db)

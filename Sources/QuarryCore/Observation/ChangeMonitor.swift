@@ -167,7 +167,7 @@ final class ChangeMonitor: ConnectionMonitor {
             db.hooks.expireStatements()
         }
         running.begin(
-            statement, accesses, totalChanges: ConnectionCalls.totalChanges(db.pointer),
+            statement, accesses, totalChanges: db.currentTotalChanges,
             ownReportCount: db.watchers.accessRecorder?.ownReportCount ?? 0, hidesRows: db.hooks.hasSessions,
             tellsRows: preupdateClient != nil)
     }
@@ -182,7 +182,7 @@ final class ChangeMonitor: ConnectionMonitor {
     }
 
     func statementDidEnd(_ statement: Statement, succeeded: Bool, hasStepped: Bool, _ db: Database) {
-        let totalChanges = ConnectionCalls.totalChanges(db.pointer)
+        let totalChanges = db.currentTotalChanges
         if let hasChanged = running.endLone(statement, totalChanges: totalChanges) {
             hasRunChange = hasRunChange || hasStepped
             if hasStepped, hasChanged { loneStatementDidChange(statement, succeeded: succeeded, db) }
@@ -233,7 +233,7 @@ final class ChangeMonitor: ConnectionMonitor {
     /// Whether a statement that has failed keeps the changes that it has made before: `ON CONFLICT FAIL`.
     private func keepsChanges(_ statement: Statement, _ accesses: StatementAccesses, _ db: Database) -> Bool {
         // SQLite counts the changes by triggers even if they are taken back. It doesn't count the others then.
-        ConnectionCalls.changes(db.pointer) > 0 || db.mayKeepChangesOfFailure(accesses, sql: statement.sql)
+        db.currentChanges > 0 || db.mayKeepChangesOfFailure(accesses, sql: statement.sql)
     }
 
     // MARK: - Rows
@@ -316,7 +316,7 @@ final class ChangeMonitor: ConnectionMonitor {
         case .rollbackToSavepoint:
             changes.rollBack(toDepth: depth)
             // SQLite begins no savepoint while a statement that writes runs: what runs has begun inside.
-            running.rollBack(totalChanges: ConnectionCalls.totalChanges(db.pointer))
+            running.rollBack(totalChanges: db.currentTotalChanges)
         default: changes.release(toDepth: depth)
         }
         if changes.depth == 0 { deliverEvents(db) }
@@ -342,7 +342,7 @@ final class ChangeMonitor: ConnectionMonitor {
     private func didRollBack(_ db: Database) {
         if phase == .willCommit { phase = .rolledBack }
         if running.hasAny || db.running.blobs.contains(where: \.hasWritten) { hasRolledBack = true }
-        running.rollBack(totalChanges: ConnectionCalls.totalChanges(db.pointer))
+        running.rollBack(totalChanges: db.currentTotalChanges)
     }
 
     private func askObservers(_ db: Database) -> Bool {

@@ -43,7 +43,7 @@ extension Database {
         } catch {
             return (.failure(error), .lost)
         }
-        openTransaction.parts = TransactionParts(totalChanges: ConnectionCalls.totalChanges(pointer))
+        openTransaction.parts = TransactionParts(totalChanges: currentTotalChanges)
         openTransaction.state.wrapperDidBegin()
         hooks.countRollbacks()
         do {
@@ -131,7 +131,7 @@ extension Database {
         !openTransaction.parts.hasRunOther && openTransaction.nextHandlers.isEmpty
             && changeMonitor?.observers.isEmpty ?? true
             && openTransaction.savepoints.depth == 0 && !hasPendingSetups && !hasDeferredForeignKeyViolations
-            && ConnectionCalls.totalChanges(pointer) - openTransaction.parts.totalChanges
+            && currentTotalChanges - openTransaction.parts.totalChanges
                 < Self.maximumSharedChangeCount
     }
 
