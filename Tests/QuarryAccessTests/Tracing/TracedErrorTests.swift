@@ -106,12 +106,18 @@ import Testing
             (ResultCode.SQLITE_CORRUPT, DatabaseTraceEvent.Severity.critical), (.SQLITE_NOTADB, .critical),
             (.SQLITE_IOERR_READ, .critical), (.SQLITE_FULL, .critical), (.SQLITE_INTERRUPT, .debug),
             (.SQLITE_NOTICE, .notice), (.SQLITE_SCHEMA, .notice), (.SQLITE_WARNING, .warning),
-            (.SQLITE_BUSY, .error), (.SQLITE_CONSTRAINT_UNIQUE, .error),
+            (.SQLITE_BUSY, .error), (.SQLITE_ERROR, .error),
         ])
     func severity(code: ResultCode, severity: DatabaseTraceEvent.Severity) {
         let error = DatabaseError(resultCode: code)
         #expect(DatabaseTraceEvent.Severity(of: error, origin: .program) == severity)
         #expect(DatabaseTraceEvent.Severity(of: error, origin: .library) == (severity == .error ? .warning : severity))
+    }
+
+    @Test func severityOfConstraints() {
+        let error = DatabaseError(resultCode: .SQLITE_CONSTRAINT_UNIQUE)
+        #expect(DatabaseTraceEvent.Severity(of: error, origin: .program) == .notice)
+        #expect(DatabaseTraceEvent.Severity(of: error, origin: .library) == .warning)
     }
 
     @Test func severityOfTimeoutsAndTries() {

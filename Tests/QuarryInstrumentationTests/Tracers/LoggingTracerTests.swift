@@ -99,7 +99,7 @@ import Testing
         }
         let entry = try #require(handler.entries.first)
         #expect(handler.entries.count == 1)
-        #expect(entry.level == .error)
+        #expect(entry.level == .notice)
         #expect(entry.message == "UNIQUE constraint failed: player.name")
         #expect(entry.metadata["db.response.status_code"] == "2067")
         #expect(entry.metadata["error.type"] == "SQLITE_CONSTRAINT_UNIQUE")

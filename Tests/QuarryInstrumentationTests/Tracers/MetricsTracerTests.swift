@@ -54,7 +54,7 @@ import Testing
             "quarry.errors",
             [
                 ("db.namespace", "players"), ("error.type", "SQLITE_CONSTRAINT_UNIQUE"),
-                ("quarry.error.severity", "error"),
+                ("quarry.error.severity", "notice"),
             ])
         #expect(errors.totalValue == 1)
     }
