@@ -272,8 +272,8 @@ extension DatabaseTraceEvent {
     public enum Severity: Int, Sendable, Hashable, Comparable {
         /// Expected: an access was cancelled or interrupted.
         case debug
-        /// Nothing was lost, and the library goes on: a notice of SQLite's, a lock that the library tries again, a change
-        /// that a constraint has refused.
+        /// Nothing was lost, and the library goes on: a notice of SQLite's, a lock that the library tries again, a
+        /// change that a constraint has refused.
         case notice
         /// The library's own work has failed, and is tried again.
         case warning

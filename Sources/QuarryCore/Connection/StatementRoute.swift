@@ -57,7 +57,7 @@ package protocol StatementRoute: AnyObject, Sendable {
     func close()
 }
 
-/// What SQLite counts of a connection: <https://www.sqlite.org/c3ref/changes.html>.
+/// The changes that SQLite counts for a connection: <https://www.sqlite.org/c3ref/changes.html>.
 package struct RemoteChanges: Sendable {
     /// The rows that the last INSERT, UPDATE or DELETE changed.
     package private(set) var last = 0
