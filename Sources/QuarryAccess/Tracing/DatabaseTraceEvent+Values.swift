@@ -11,7 +11,7 @@ extension DatabaseTraceEvent.Severity {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_FULL: self = .critical
         case .SQLITE_INTERRUPT where !(error.message?.hasPrefix("statement timeout") ?? false): self = .debug
         case .SQLITE_NOTICE, .SQLITE_SCHEMA: self = .notice
-        // An answer, as of a name that is taken: the server's 409.
+        // A name that is taken, for example: the server answers 409.
         case .SQLITE_CONSTRAINT where origin == .program: self = .notice
         case .SQLITE_BUSY where isRetried: self = .notice
         case .SQLITE_WARNING: self = .warning

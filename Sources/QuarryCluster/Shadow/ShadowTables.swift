@@ -37,23 +37,42 @@ final class ShadowTables: RemoteTableClient {
         of sql: String, _ arguments: [DatabaseValue], isReadonly: Bool
     ) throws(DatabaseError) -> any RemoteRows {
         database.traceSending(sql, arguments)
-        let rows = try call { call throws(DatabaseError) in
-            try route.session.query(sql, arguments, isReadonly: isReadonly, call)
+        guard !isReadonly else {
+            return try call { call throws(DatabaseError) in
+                try route.session.query(sql, arguments, isReadonly: true, call)
+            }
         }
-        if !isReadonly {
-            RemoteTable.setLastInsertedRowID(database.pointer, route.session.lastInsertedRowID)
+        let rows = try change { call throws(DatabaseError) in
+            try route.session.query(sql, arguments, isReadonly: false, call)
         }
+        RemoteTable.setLastInsertedRowID(database.pointer, route.session.lastInsertedRowID)
         return rows
     }
 
     func execute(_ sql: String, _ arguments: [DatabaseValue]) throws(DatabaseError) {
         database.traceSending(sql, arguments)
-        let result = try call { call throws(DatabaseError) in try route.session.execute(sql, arguments, call) }
-        // A node answers a PRAGMA with the counts of an earlier statement.
-        guard case .query = StatementKind(sql: Substring(sql).utf8) else { return }
+        func execute(_ call: RemoteCall) throws(DatabaseError) -> RemoteResult {
+            try route.session.execute(sql, arguments, call)
+        }
+        guard case .query = StatementKind(sql: Substring(sql).utf8) else {
+            // A node answers a PRAGMA with the counts of an earlier statement.
+            _ = try call(execute)
+            return
+        }
+        let result = try change(execute)
         route.session.changes.add(result.changesCount)
         if result.changesCount > 0 {
             RemoteTable.setLastInsertedRowID(database.pointer, result.lastInsertedRowID)
+        }
+    }
+
+    /// Runs an INSERT, UPDATE or DELETE.
+    private func change<T>(_ body: (RemoteCall) throws(DatabaseError) -> T) throws(DatabaseError) -> T {
+        do {
+            return try call(body)
+        } catch {
+            route.session.changes.statementDidFail()
+            throw error
         }
     }
 

@@ -67,11 +67,16 @@ package struct RemoteChanges: Sendable {
 
     package init() {}
 
-    /// Adds the rows of an INSERT, UPDATE or DELETE. Nothing keeps the other end from telling a wrong number.
+    /// Adds the rows of an INSERT, UPDATE or DELETE.
+    ///
+    /// - parameter count: the other end's count, which may be wrong. A node counts in 32 bits.
     package mutating func add(_ count: Int) {
-        last = max(0, count)
+        last = min(max(0, count), Int(Int32.max))
         total = Int(clamping: UInt(total) + UInt(last))
     }
+
+    /// An INSERT, UPDATE or DELETE has failed. SQLite counts no rows then.
+    package mutating func statementDidFail() { last = 0 }
 }
 
 extension Database {

@@ -122,6 +122,9 @@ import Testing
                 "\(insertion) ('d', 3) ON CONFLICT DO UPDATE SET score = 8 RETURNING id", "PRAGMA user_version = 3",
                 "CREATE TABLE u (a)", "SELECT * FROM player", "DELETE FROM player RETURNING name", "DELETE FROM player",
                 "\(insertion) ('x', 1)", "UPDATE player SET score = 1 WHERE 0",
+                "\(insertion) ('y', 1), ('z', 1)", "INSERT INTO player (id) VALUES (5), (6), (5)",
+                "\(insertion) ('y', 1), ('z', 1)", "INSERT INTO player (id) VALUES (15), (5) RETURNING id",
+                "\(insertion) ('y', 1)", "SELECT missing FROM player", "SELECT abs(-9223372036854775808)",
             ] {
                 counts.append(rows(db, sql))
                 counts.append("\(db.changesCount) \(db.totalChangesCount) \(db.lastInsertedRowID)")
