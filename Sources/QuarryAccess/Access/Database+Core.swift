@@ -40,11 +40,14 @@ extension Database {
         try empty.asAccess { empty in try empty.backup(to: self) }
     }
 
-    /// Copies a file into this database.
+    /// Copies a file into this database, whose busy mode the wait for the file's lock has.
     ///
     /// - parameter followsTask: whether it is cancelled with the current task.
     func fill(fromPath path: String, followsTask: Bool) throws {
-        let file = try Configuration().open(path: path, readonly: true, followsTask: followsTask)
+        var configuration = Configuration()
+        configuration.busyMode = options.busyMode
+        configuration.monotonicClock = clock
+        let file = try configuration.open(path: path, readonly: true, followsTask: followsTask)
         try AccessRunner.frame(file, nil, followsTask: followsTask, kind: .pinnedRead) { file in
             try file.backup(to: self)
         }

@@ -56,6 +56,39 @@ import Testing
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
     }
 
+    /// The wait for the lock of the copied file is that of the configuration.
+    @Test func busyModesOfCopies() async throws {
+        let file = try DatabaseQueue(path: folder.file("a.sqlite"))
+        try await file.write { db in try db.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let isHeld = Step("the file is locked")
+        let mayEnd = Step("the copies have failed")
+        let holder = OwnThread {
+            try file.inTransaction(.exclusive) { _ in
+                isHeld.reach()
+                try mayEnd.wait()
+                return .commit
+            }
+        }
+        try await isHeld.reached()
+        let tries = Recorded<[Int]>([])
+        var configuration = Configuration()
+        configuration.busyMode = .callback { number in
+            tries.update { $0.append(number) }
+            return number < 2
+        }
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue.inMemoryCopy(fromPath: file.path, configuration: configuration)
+        }
+        #expect(error?.resultCode == .SQLITE_BUSY)
+        #expect(tries.value == [0, 1, 2])
+        await #expect(throws: DatabaseError.self) {
+            try await DatabaseQueue.temporaryCopyAsync(fromPath: file.path, configuration: configuration)
+        }
+        #expect(tries.value == [0, 1, 2, 0, 1, 2])
+        mayEnd.reach()
+        try await holder.value
+    }
+
     @Test func backupOfAPoolIntoAPool() throws {
         let source = try makePool()
         let destination = try DatabasePool(path: folder.file("b.sqlite"))
